@@ -1,0 +1,105 @@
+# The one door. `make help` lists what there is; every target may be run again at no cost.
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+DESTDIR ?=
+CLANG_FORMAT ?= clang-format-14
+RUN_CLANG_TIDY ?= run-clang-tidy-14
+# The sanitizer builds are the second compiler's, where it is installed.
+SANITIZER_CXX ?= $(shell command -v clang++-14 || command -v clang++ || echo c++)
+
+SOURCES = $(shell find cpp bench -name gen -prune -o \( -name '*.h' -o -name '*.cc' \) -print)
+
+##@ Everyday
+.PHONY: help setup build demo
+help:  ## This list
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup:  ## Install the Debian packages that are missing (asks for root only then)
+	@tools/setup.sh
+
+build: build/release/build.ninja  ## Everything, optimised, in build/release
+	cmake --build build/release -j $(JOBS)
+
+demo: build/release/build.ninja  ## The main job: real feeds over gRPC, every memory mode (QUICK=1, FULL=1)
+	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_loader harena_alloc_count
+	python3 bench/demo/run.py --build-dir build/release --out out/demo \
+	  $(if $(QUICK),--quick) $(if $(FULL),--full)
+
+##@ Tests
+.PHONY: test test-release test-asan test-tsan test-debug test-slow
+test: test-release test-asan test-tsan  ## All tests: optimised, then under ASan + UBSan, then under TSan
+
+test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
+	cmake --build build/$* -j $(JOBS)
+	ctest --preset $* -j $(JOBS)
+
+test-release:  ## The tests in one build alone; so do test-asan, test-tsan, test-debug
+
+test-slow: build  ## The tests that take minutes (memory growth over time)
+	ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure
+
+##@ Rules
+.PHONY: check check-format check-layers check-docs check-headers check-tidy format
+check: check-format check-layers check-docs check-headers check-tidy  ## Format, layers, file sizes, docs, headers, clang-tidy
+
+check-format: setup
+	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES) || { echo 'check-format: `make format` mends this' >&2; exit 1; }
+	@echo 'format: $(words $(SOURCES)) files, no problem'
+
+check-layers: setup
+	python3 tools/check_layers.py
+	python3 tools/check_layers_test.py --quiet
+
+check-docs: setup
+	python3 tools/check_docs.py
+	python3 tools/check_docs_test.py --quiet
+
+# Each public header compiles by itself.
+check-headers: build/release/build.ninja
+	cmake --build build/release -j $(JOBS) --target all_verify_interface_header_sets
+
+check-tidy: build/release/build.ninja
+	$(RUN_CLANG_TIDY) -quiet -j $(JOBS) -p build/release '^$(CURDIR)/cpp/(harena|codegen)/.*(?<!_test)(?<!_bench)\.cc$$'
+
+format: setup  ## Rewrite the C++ files in the project's format
+	@$(CLANG_FORMAT) -i $(SOURCES)
+
+##@ Benchmarks
+.PHONY: bench bench-messages bench-mem
+bench: bench-messages bench-mem  ## Both of these
+
+bench-messages: build/release/build.ninja  ## Cost of one request's messages per mode, allocator and payload
+	cmake --build build/release -j $(JOBS) --target harena_bench_messages harena_alloc_count
+	python3 bench/messages/run.py --build-dir build/release --out out/bench
+
+bench-mem: build/release/build.ninja  ## The memory core against malloc implementations and std::pmr
+	cmake --build build/release -j $(JOBS) --target mem_bench
+	@mkdir -p out/bench
+	@for library in '' libtcmalloc_minimal.so.4 libjemalloc.so.2 libmimalloc.so.2.0; do \
+	  name=$${library%%[._]*}; name=$${name#lib}; name=$${name:-glibc}; \
+	  echo "== malloc is $$name's"; \
+	  LD_PRELOAD=$$library build/release/cpp/harena/mem/mem_bench \
+	    --benchmark_out=out/bench/mem-$$name.json --benchmark_out_format=json; \
+	done
+
+##@ Package
+.PHONY: install clean
+install: build  ## Install the library, headers, CMake package and pkg-config files (PREFIX, DESTDIR)
+	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+clean:  ## Remove everything that was built or measured
+	rm -rf build out
+
+# Ninja configures again by itself when a CMake file changes; only the first time is ours.
+build/asan/build.ninja build/tsan/build.ninja: export CXX = $(SANITIZER_CXX)
+build/%/build.ninja: CMakePresets.json | setup
+	cmake --preset $*
+	@touch $@

@@ -1,0 +1,60 @@
+# What Harena builds on, found once for the whole tree. Each absence names the package that mends it.
+include_guard(GLOBAL)
+
+find_package(Threads REQUIRED)
+
+if(HARENA_GRPC AND NOT HARENA_PB)
+  message(FATAL_ERROR "HARENA_GRPC needs HARENA_PB: set HARENA_PB=ON or HARENA_GRPC=OFF")
+endif()
+
+if(HARENA_PB)
+  # Newer protobuf brings its own CMake package; 3.21 on Debian is found by CMake's module.
+  find_package(protobuf CONFIG QUIET)
+  if(NOT TARGET protobuf::libprotobuf)
+    find_package(Protobuf MODULE QUIET)
+  endif()
+  if(NOT TARGET protobuf::libprotobuf OR NOT TARGET protobuf::protoc)
+    message(FATAL_ERROR "protobuf with its compiler was not found. On Debian: "
+      "`make setup`, or apt-get install libprotobuf-dev libprotoc-dev protobuf-compiler. "
+      "Without the protobuf layer: -DHARENA_PB=OFF -DHARENA_GRPC=OFF")
+  endif()
+endif()
+
+if(HARENA_GRPC)
+  find_package(gRPC CONFIG QUIET)
+  find_package(absl CONFIG QUIET)
+  if(NOT TARGET gRPC::grpc++ OR NOT TARGET gRPC::grpc_cpp_plugin OR NOT TARGET absl::synchronization)
+    message(FATAL_ERROR "gRPC C++ with its protoc plugin was not found. On Debian: "
+      "`make setup`, or apt-get install libgrpc++-dev protobuf-compiler-grpc. "
+      "Without the gRPC adapter: -DHARENA_GRPC=OFF")
+  endif()
+endif()
+
+if(HARENA_TESTS)
+  find_package(GTest CONFIG QUIET)
+  find_package(rapidcheck CONFIG QUIET)
+  if(NOT TARGET GTest::gmock OR NOT TARGET rapidcheck)
+    message(FATAL_ERROR "GoogleTest, GoogleMock or RapidCheck was not found. On Debian: `make setup`, "
+      "or apt-get install libgtest-dev libgmock-dev librapidcheck-dev. "
+      "Without the tests: -DHARENA_TESTS=OFF")
+  endif()
+  find_package(Python3 3.9 COMPONENTS Interpreter REQUIRED)
+endif()
+
+if(HARENA_BENCHES)
+  find_package(benchmark CONFIG QUIET)
+  if(NOT TARGET benchmark::benchmark)
+    message(FATAL_ERROR "google-benchmark was not found. On Debian: `make setup`, "
+      "or apt-get install libbenchmark-dev. Without the benchmarks: -DHARENA_BENCHES=OFF")
+  endif()
+endif()
+
+if(HARENA_TESTS OR HARENA_BENCHES)
+  find_package(CLI11 CONFIG QUIET)
+  find_package(nlohmann_json CONFIG QUIET)
+  if(NOT TARGET CLI11::CLI11 OR NOT TARGET nlohmann_json::nlohmann_json)
+    message(FATAL_ERROR "CLI11 or nlohmann-json was not found. On Debian: `make setup`, "
+      "or apt-get install libcli11-dev nlohmann-json3-dev. "
+      "Without tests and benchmarks: -DHARENA_TESTS=OFF -DHARENA_BENCHES=OFF")
+  endif()
+endif()

@@ -1,0 +1,105 @@
+# The three shapes of target in this tree: a library layer, a test, a micro-benchmark.
+include_guard(GLOBAL)
+include(GNUInstallDirs)
+include(HarenaFlags)
+
+# The root of every `#include "harena/..."`.
+set(HARENA_INCLUDE_ROOT ${PROJECT_SOURCE_DIR}/cpp)
+
+#   harena_library(<name> [SRCS <a.cc>...] [HDRS <a.h>...] [DEPS <target>...])
+#
+# One layer: target harena_<name>, used as harena::<name> here and behind find_package(harena).
+# HDRS are installed; by default every header of this folder and of its internal/, except test
+# helpers (test_*.h, *_test.h). Without SRCS the layer is header-only. DEPS are public: users of the
+# layer get them.
+function(harena_library name)
+  cmake_parse_arguments(arg "" "" "SRCS;HDRS;DEPS" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "harena_library(${name}): unknown argument(s): ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(target harena_${name})
+  if(NOT arg_HDRS)
+    file(GLOB arg_HDRS CONFIGURE_DEPENDS *.h internal/*.h)
+    list(FILTER arg_HDRS EXCLUDE REGEX "/test_[^/]*\\.h$|_test\\.h$")
+  endif()
+
+  if(arg_SRCS)
+    add_library(${target} STATIC ${arg_SRCS})
+    set(scope PUBLIC)
+    harena_private_flags(${target})
+    # A static layer may end up inside somebody's shared library.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    set_property(GLOBAL APPEND PROPERTY HARENA_STATIC_LAYERS ${name})
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(harena::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_link_libraries(${target} ${scope} ${arg_DEPS})
+  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${HARENA_INCLUDE_ROOT}
+                 FILES ${arg_HDRS})
+  install(TARGETS ${target} EXPORT harenaTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endfunction()
+
+#   harena_test(<name> SRCS <a_test.cc>... [DEPS <target>...] [GRPC] [SLOW] [TIMEOUT <seconds>])
+#
+# A GoogleTest program; each of its cases is one ctest entry.
+# GRPC     it talks through gRPC: ThreadSanitizer then runs with tools/tsan_grpc.supp
+# SLOW     ctest label `slow`: `make test` leaves it out, `make test-slow` runs it
+# TIMEOUT  per case, default 120
+function(harena_test name)
+  cmake_parse_arguments(arg "GRPC;SLOW" "TIMEOUT" "SRCS;DEPS" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "harena_test(${name}): unknown argument(s): ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT HARENA_TESTS)
+    return()
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  set(label fast)
+  if(arg_SLOW)
+    set(label slow)
+  endif()
+  set(properties ${HARENA_TEST_PROPERTIES})
+  if(arg_GRPC)
+    set(properties ${HARENA_GRPC_TEST_PROPERTIES})
+  endif()
+  add_executable(${name} ${arg_SRCS})
+  harena_private_flags(${name})
+  target_include_directories(${name} PRIVATE ${HARENA_INCLUDE_ROOT})
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
+  gtest_discover_tests(${name}
+    TEST_PREFIX ${name}.
+    NO_PRETTY_VALUES
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT} ${properties})
+endfunction()
+
+#   harena_bench(<name> SRCS <a_bench.cc>... [DEPS <target>...])
+#
+# A google-benchmark program. ctest runs it for a moment (label `bench-smoke`), so that it cannot rot.
+function(harena_bench name)
+  cmake_parse_arguments(arg "" "" "SRCS;DEPS" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "harena_bench(${name}): unknown argument(s): ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT HARENA_BENCHES)
+    return()
+  endif()
+  add_executable(${name} ${arg_SRCS})
+  harena_private_flags(${name})
+  target_include_directories(${name} PRIVATE ${HARENA_INCLUDE_ROOT})
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} benchmark::benchmark benchmark::benchmark_main)
+  if(HARENA_TESTS)
+    add_test(NAME ${name}.smoke COMMAND ${name} --benchmark_min_time=0.001)
+    set_tests_properties(${name}.smoke PROPERTIES LABELS bench-smoke TIMEOUT 120)
+  endif()
+endfunction()

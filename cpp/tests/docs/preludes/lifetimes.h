@@ -1,0 +1,12 @@
+#include <google/protobuf/struct.pb.h>
+
+#include <map>
+#include <memory>
+#include <memory_resource>
+#include <thread>
+#include <vector>
+
+#include "harena/pb/message.h"
+#include "harena/scope/scope.h"
+
+inline void Use(const google::protobuf::Struct&) {}

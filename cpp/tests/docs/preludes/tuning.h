@@ -1,0 +1,6 @@
+#include <chrono>
+#include <iostream>
+
+#include "harena/adapters/grpc/server.h"
+
+extern harena::grpc::Server& server;

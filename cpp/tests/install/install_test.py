@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Installs a build into a fresh prefix, moves it, and builds and runs consumers against it."""
+
+import argparse
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def run(*command, env=None, cwd=None) -> str:
+    """Runs a command and returns its output; a failure ends the test with that output."""
+    command = [str(word) for word in command]
+    print("+", shlex.join(command), flush=True)
+    done = subprocess.run(command, env=env, cwd=cwd, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout}\nexit code {done.returncode}")
+    return done.stdout
+
+
+class Consumers:
+    """The consumers of one installed tree."""
+
+    def __init__(self, args, prefix: Path):
+        self.args = args
+        self.prefix = prefix
+        self.work = args.work_dir
+        libdir = next(prefix.glob("**/pkgconfig"))
+        # In front of the system's packages, not in place of them: harena requires protobuf.
+        self.env = dict(os.environ, PKG_CONFIG_PATH=str(libdir))
+
+    def by_find_package(self) -> None:
+        """One project with a program per layer, each checking its own result."""
+        build = self.work / "find_package"
+        run(self.args.cmake, "-S", HERE / "consumer", "-B", build, "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_CXX_COMPILER={self.args.cxx}",
+            f"-DLAYERS={';'.join(self.args.layers)}")
+        run(self.args.cmake, "--build", build)
+        for layer in self.args.layers:
+            run(build / f"use_{layer}")
+
+    def by_pkg_config(self, layer: str) -> None:
+        package = "harena-grpc" if layer == "grpc" else "harena"
+        flags = shlex.split(run("pkg-config", "--cflags", "--libs", package, env=self.env))
+        program = self.work / f"pkg_config_{layer}"
+        sources = [HERE / "consumer" / f"use_{layer}.cc"]
+        if layer == "grpc":
+            sources += self.generate_by_hand()
+        run(self.args.cxx, "-std=c++20", f"-I{self.work}/gen", *sources, "-o", program, *flags)
+        run(program)
+
+    def generate_by_hand(self) -> list[Path]:
+        """What harena_generate() does, for a build without CMake."""
+        out = self.work / "gen"
+        out.mkdir(exist_ok=True)
+        run("protoc", f"-I{HERE / 'consumer'}", f"--cpp_out={out}", f"--grpc_out={out}",
+            f"--harena_out={out}",
+            f"--plugin=protoc-gen-grpc={shutil.which('grpc_cpp_plugin')}",
+            f"--plugin=protoc-gen-harena={self.prefix / 'bin' / 'protoc-gen-harena'}",
+            HERE / "consumer" / "echo.proto")
+        return [out / "echo.pb.cc", out / "echo.grpc.pb.cc"]
+
+    def every_header_is_there(self) -> None:
+        """A translation unit that includes each installed header: none may miss another."""
+        include = self.prefix / "include"
+        headers = sorted(path.relative_to(include) for path in include.rglob("*.h"))
+        if not headers:
+            sys.exit("no header was installed")
+        unit = self.work / "headers.cc"
+        unit.write_text("".join(f'#include "{header}"\n' for header in headers))
+        run(self.args.cxx, "-std=c++20", "-fsyntax-only", f"-I{include}", unit)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build-dir", type=Path, required=True, help="a complete build")
+    parser.add_argument("--work-dir", type=Path, required=True, help="is emptied first")
+    parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--cmake", default="cmake")
+    parser.add_argument("--layers", nargs="+", required=True, choices=["mem", "pb", "grpc"])
+    args = parser.parse_args()
+
+    shutil.rmtree(args.work_dir, ignore_errors=True)
+    args.work_dir.mkdir(parents=True)
+    staged, prefix = args.work_dir / "staged", args.work_dir / "moved" / "prefix"
+    environment = {key: value for key, value in os.environ.items() if key != "DESTDIR"}
+    run(args.cmake, "--install", args.build_dir, "--prefix", staged, env=environment)
+    prefix.parent.mkdir()
+    staged.rename(prefix)  # an installed tree may be moved
+
+    consumers = Consumers(args, prefix)
+    consumers.every_header_is_there()
+    consumers.by_find_package()
+    for layer in args.layers:
+        consumers.by_pkg_config(layer)
+
+
+if __name__ == "__main__":
+    main()

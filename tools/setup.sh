@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Installs what Harena is built with. Does nothing, quickly, when nothing is missing.
+#
+#   tools/setup.sh            install the missing Debian packages (as root, or through sudo)
+#   tools/setup.sh --list     only name every package
+#
+# Elsewhere than on Debian and its relatives it installs nothing: it names what is needed, and fails
+# only when one of the tools is really absent.
+set -euo pipefail
+
+packages=(
+  # build
+  build-essential cmake ninja-build ccache pkg-config python3
+  # what Harena links to: protobuf and gRPC, with their compilers
+  libprotobuf-dev libprotoc-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc libabsl-dev
+  # tests
+  libgtest-dev libgmock-dev librapidcheck-dev
+  # benchmarks and the demo: the allocators of the comparison and the report's charts among them
+  libbenchmark-dev libcli11-dev nlohmann-json3-dev libjs-chart.js
+  libtcmalloc-minimal4 libjemalloc2 libmimalloc2.0
+  # second compiler (sanitizer builds), formatter, static analysis
+  clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
+)
+# One program per package group that a build cannot do without.
+programs=(c++ cmake ninja pkg-config python3 protoc grpc_cpp_plugin)
+
+if [[ "${1:-}" == "--list" ]]; then
+  printf '%s\n' "${packages[@]}"
+  exit 0
+elif [[ $# -gt 0 ]]; then
+  echo "usage: tools/setup.sh [--list]" >&2
+  exit 2
+fi
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  absent=()
+  for program in "${programs[@]}"; do
+    command -v "$program" >/dev/null || absent+=("$program")
+  done
+  if [[ ${#absent[@]} -eq 0 ]]; then
+    exit 0  # CMake says which library is missing, if one is
+  fi
+  echo "setup: this is no Debian system. Missing: ${absent[*]}" >&2
+  echo "setup: please install what corresponds to these Debian 12 packages:" >&2
+  printf '  %s\n' "${packages[@]}" >&2
+  exit 1
+fi
+
+installed=$(dpkg-query -W -f '${db:Status-Status} ${binary:Package}\n' "${packages[@]}" 2>/dev/null |
+  sed -n 's/^installed \([^:]*\).*/\1/p') || true
+missing=()
+for package in "${packages[@]}"; do
+  grep -qxF -- "$package" <<<"$installed" || missing+=("$package")
+done
+if [[ ${#missing[@]} -eq 0 ]]; then
+  exit 0
+fi
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "setup: missing packages, and neither root nor sudo to install them. As root:" >&2
+    echo "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+echo "setup: installing ${missing[*]}"
+"${as_root[@]}" apt-get update -q
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y -q --no-install-recommends "${missing[@]}"
