@@ -1,0 +1,82 @@
+// A limit on bytes, and what is said when it is reached.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <string>
+
+namespace harena {
+
+inline constexpr size_t kUnlimitedBytes = std::numeric_limits<size_t>::max();
+
+/// Why memory was refused. `limit` is the option's name ("request_bytes_max", "process_bytes_max")
+/// or "memory" when the system itself had none.
+struct Refusal {
+  const char* limit = "memory";
+  size_t bytes_max = kUnlimitedBytes;
+  size_t bytes_used = 0;
+  size_t bytes_wanted = 0;
+
+  /// One sentence: the limit, its value, what was in use and what was wanted.
+  std::string Message() const;
+};
+
+/// Thrown by the calls that cannot return a value (Arena::Allocate, pmr, protobuf's block hook).
+/// It is a std::bad_alloc, so code that survives that survives this.
+class BudgetExceeded : public std::bad_alloc {
+ public:
+  explicit BudgetExceeded(const Refusal& refusal) noexcept;
+  const char* what() const noexcept override { return message_; }
+  const Refusal& refusal() const noexcept { return refusal_; }
+
+ private:
+  Refusal refusal_;
+  char message_[192];  // No allocation while reporting that there is no memory.
+};
+
+/// Bytes taken against a limit.
+/// Thread rule: any thread.
+class Budget {
+ public:
+  /// `name` is the option the limit comes from, for messages; it must be a literal.
+  explicit Budget(const char* name, size_t bytes_max = kUnlimitedBytes,
+                  size_t bytes_used = 0) noexcept
+      : name_(name), bytes_max_(bytes_max), bytes_used_(bytes_used) {}
+  Budget(const Budget&) = delete;
+  Budget& operator=(const Budget&) = delete;
+
+  /// Takes `bytes`, or nothing when they do not fit. `slack_bytes` of them may go over the limit:
+  /// what is only the rounding up to a whole page. On false, `*refusal` says why.
+  [[nodiscard]] bool TryCharge(size_t bytes, size_t slack_bytes = 0,
+                               Refusal* refusal = nullptr) noexcept;
+
+  /// Takes `bytes` whatever the limit says: for memory that is there already.
+  void ForceCharge(size_t bytes) noexcept {
+    bytes_used_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+
+  /// REQUIRES: `bytes` were charged before.
+  void Refund(size_t bytes) noexcept;
+
+  size_t bytes_used() const noexcept { return bytes_used_.load(std::memory_order_relaxed); }
+  size_t bytes_max() const noexcept { return bytes_max_.load(std::memory_order_relaxed); }
+  /// Takes effect with the next charge.
+  void set_bytes_max(size_t bytes) noexcept { bytes_max_.store(bytes, std::memory_order_relaxed); }
+  /// Charges refused since the start.
+  uint64_t refusals() const noexcept { return refusals_.load(std::memory_order_relaxed); }
+
+ private:
+  const char* const name_;
+  std::atomic<size_t> bytes_max_;
+  std::atomic<size_t> bytes_used_;
+  std::atomic<uint64_t> refusals_{0};
+};
+
+/// The budget of the whole process, `process_bytes_max`: unlimited until set_bytes_max() is called.
+/// It counts the blocks that page pools have handed to threads, and what protobuf arenas take.
+Budget& ProcessBudget() noexcept;
+
+}  // namespace harena

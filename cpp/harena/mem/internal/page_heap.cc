@@ -1,0 +1,268 @@
+#include "harena/mem/internal/page_heap.h"
+
+#include <algorithm>
+#include <new>
+
+#include "harena/base/check.h"
+#include "harena/base/poison.h"
+
+namespace harena::mem_internal {
+
+PageHeap::PageHeap(const PagePoolOptions& options, PageSourceRef source, PagePool* owner) noexcept
+    : options_(options), source_(source), owner_(owner) {}
+
+PageHeap::~PageHeap() {
+  Decay(UINT64_MAX);
+  // Decay() leaves regions mapped whose memory the source would not take back.
+  for (SizeClass& size_class : classes_) {
+    for (const FreeBlock& block : size_class.resident) MarkCold(block.data);
+  }
+  HARENA_CHECK(stats_.bytes_mapped == 0, "a page pool was destroyed with blocks outside it");
+}
+
+size_t PageHeap::Take(uint32_t size_class, void** out, size_t wanted) noexcept {
+  std::lock_guard lock(mutex_);
+  SizeClass& free = classes_[size_class];
+  size_t taken = 0;
+  while (taken < wanted && !free.resident.empty()) {
+    out[taken++] = free.resident.back().data;
+    free.resident.pop_back();
+  }
+  stats_.bytes_retained -= taken * BlockBytes(size_class);
+  if (taken != 0) return taken;
+  if (free.cold_regions == nullptr) {
+    const size_t bytes = std::max(kRegionBytes, BlockBytes(size_class));
+    Region* region = MapRegion(size_class, bytes, bytes / BlockBytes(size_class));
+    if (region == nullptr) return 0;
+    Link(region);
+  }
+  out[0] = TakeCold(free);
+  return 1;
+}
+
+void PageHeap::Put(uint32_t size_class, void* const* blocks, size_t count,
+                   uint64_t used_ms) noexcept {
+  size_t excess_bytes = 0;
+  {
+    std::lock_guard lock(mutex_);
+    Insert(size_class, blocks, count, used_ms);
+    if (stats_.bytes_retained > options_.retained_bytes_max) {
+      excess_bytes = stats_.bytes_retained - options_.retained_bytes_max;
+    }
+  }
+  while (excess_bytes != 0) {
+    const uint32_t victim = OldestClass(size_class);
+    const size_t blocks_max = (excess_bytes + BlockBytes(victim) - 1) / BlockBytes(victim);
+    const size_t given_bytes = Evict(victim, UINT64_MAX, std::min(blocks_max, kEvictBatch));
+    if (given_bytes == 0) break;  // The source refuses, or others were quicker.
+    excess_bytes -= std::min(excess_bytes, given_bytes);
+  }
+}
+
+// Keeps `resident` oldest first: what is swept out of an idle thread's cache is older than what
+// came back meanwhile. MapRegion() made the room, so this cannot fail.
+void PageHeap::Insert(uint32_t size_class, void* const* blocks, size_t count,
+                      uint64_t used_ms) noexcept {
+  std::vector<FreeBlock>& resident = classes_[size_class].resident;
+  auto place = resident.end();
+  if (!resident.empty() && resident.back().used_ms > used_ms) {
+    place = std::upper_bound(
+        resident.begin(), resident.end(), used_ms,
+        [](uint64_t wanted_ms, const FreeBlock& block) { return wanted_ms < block.used_ms; });
+  }
+  place = resident.insert(place, count, FreeBlock{nullptr, used_ms});
+  for (size_t i = 0; i < count; ++i) place[static_cast<ptrdiff_t>(i)].data = blocks[i];
+  stats_.bytes_retained += count * BlockBytes(size_class);
+}
+
+// The class whose coldest block is the longest unused; `preferred` when it is no younger.
+uint32_t PageHeap::OldestClass(uint32_t preferred) const noexcept {
+  std::lock_guard lock(mutex_);
+  uint32_t oldest = preferred;
+  uint64_t oldest_ms = UINT64_MAX;
+  if (!classes_[preferred].resident.empty()) {
+    oldest_ms = classes_[preferred].resident.front().used_ms;
+  }
+  for (uint32_t i = 0; i < kSizeClassesMax; ++i) {
+    const std::vector<FreeBlock>& resident = classes_[i].resident;
+    if (resident.empty() || resident.front().used_ms >= oldest_ms) continue;
+    oldest = i;
+    oldest_ms = resident.front().used_ms;
+  }
+  return oldest;
+}
+
+void* PageHeap::TakeUnpooled(size_t bytes) noexcept {
+  if (bytes > SIZE_MAX - kRegionBytes) return nullptr;
+  std::lock_guard lock(mutex_);
+  const size_t rounded_bytes = (bytes + kRegionBytes - 1) & ~(kRegionBytes - 1);
+  Region* region = MapRegion(kUnpooledClass, rounded_bytes, 1);
+  return region == nullptr ? nullptr : region->base;
+}
+
+void PageHeap::PutUnpooled(Region* region) noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    ForgetRegion(region);
+  }
+  // Without the lock: the system takes milliseconds for a few hundred MiB.
+  UnmapRegion(region);
+}
+
+size_t PageHeap::Decay(uint64_t before_ms) noexcept {
+  size_t given_bytes = 0;
+  for (uint32_t i = 0; i < kSizeClassesMax; ++i) given_bytes += Evict(i, before_ms, SIZE_MAX);
+  return given_bytes;
+}
+
+// Gives back up to `blocks_max` of the longest unused blocks. The system calls run without the
+// lock: meanwhile the victims are in no list, so nobody else can have them.
+size_t PageHeap::Evict(uint32_t size_class, uint64_t before_ms, size_t blocks_max) noexcept {
+  SizeClass& free = classes_[size_class];
+  const size_t block_bytes = BlockBytes(size_class);
+  size_t given_bytes = 0;
+  while (blocks_max != 0) {
+    std::array<FreeBlock, kEvictBatch> victims;
+    size_t count = 0;
+    {
+      std::lock_guard lock(mutex_);
+      while (count < std::min({kEvictBatch, blocks_max, free.resident.size()}) &&
+             free.resident[count].used_ms < before_ms) {
+        victims[count] = free.resident[count];
+        ++count;
+      }
+      free.resident.erase(free.resident.begin(),
+                          free.resident.begin() + static_cast<ptrdiff_t>(count));
+      stats_.bytes_retained -= count * block_bytes;
+    }
+    if (count == 0) break;
+    std::array<bool, kEvictBatch> given;
+    for (size_t i = 0; i < count; ++i) given[i] = source_.Decommit(victims[i].data, block_bytes);
+    std::lock_guard lock(mutex_);
+    bool refused = false;
+    for (size_t i = 0; i < count; ++i) {
+      if (given[i]) {
+        stats_.bytes_decommitted += block_bytes;
+        given_bytes += block_bytes;
+        MarkCold(victims[i].data);
+      } else {
+        refused = true;
+        Insert(size_class, &victims[i].data, 1, victims[i].used_ms);
+      }
+    }
+    if (refused) break;  // Asking again at once would only spin.
+    blocks_max -= count;
+  }
+  return given_bytes;
+}
+
+Region* PageHeap::MapRegion(uint32_t size_class, size_t bytes, size_t block_count) noexcept {
+  void* data = source_.Map(bytes, kRegionBytes);
+  Region* region = data == nullptr ? nullptr : new (std::nothrow) Region;
+  if (region != nullptr) {
+    region->base = static_cast<char*>(data);
+    region->bytes = bytes;
+    region->pool = owner_;
+    region->size_class = size_class;
+    region->block_count = static_cast<uint32_t>(block_count);
+    bool ready = true;
+    if (size_class != kUnpooledClass) {
+      // Room for every block now, so that returning one can never fail.
+      std::vector<FreeBlock>& resident = classes_[size_class].resident;
+      const size_t wanted = classes_[size_class].block_count + block_count;
+      try {
+        if (resident.capacity() < wanted)
+          resident.reserve(std::max(wanted, 2 * resident.capacity()));
+      } catch (const std::bad_alloc&) {
+        ready = false;
+      }
+      for (size_t i = 0; i < block_count; ++i) region->cold.set(i);
+      region->cold_count = region->block_count;
+    }
+    if (ready && AddToRegionMap(region)) {
+      if (size_class != kUnpooledClass) {
+        Poison(data, bytes);  // No block of it is handed out yet.
+        classes_[size_class].block_count += block_count;
+        stats_.bytes_cold += bytes;
+      }
+      if (options_.huge_pages == HugePages::kAdvise) source_.AdviseHuge(data, bytes);
+      stats_.bytes_mapped += bytes;
+      ++stats_.regions_mapped;
+      return region;
+    }
+    delete region;
+  }
+  if (data != nullptr) source_.Unmap(data, bytes);
+  ++stats_.refusals;
+  return nullptr;
+}
+
+void PageHeap::ForgetRegion(Region* region) noexcept {
+  RemoveFromRegionMap(region);
+  stats_.bytes_mapped -= region->bytes;
+  ++stats_.regions_unmapped;
+}
+
+// REQUIRES: ForgetRegion(region) was called.
+void PageHeap::UnmapRegion(Region* region) noexcept {
+  // The next owner of these addresses knows nothing of our poison.
+  Unpoison(region->base, region->bytes);
+  source_.Unmap(region->base, region->bytes);
+  delete region;
+}
+
+void* PageHeap::TakeCold(SizeClass& size_class) noexcept {
+  Region* region = size_class.cold_regions;
+  const size_t index = region->cold._Find_first();
+  region->cold.reset(index);
+  if (--region->cold_count == 0) Unlink(region);
+  const size_t block_bytes = BlockBytes(region->size_class);
+  stats_.bytes_cold -= block_bytes;
+  return region->base + index * block_bytes;
+}
+
+void PageHeap::MarkCold(void* block) noexcept {
+  Region* region = FindRegion(block);
+  const size_t block_bytes = BlockBytes(region->size_class);
+  region->cold.set(static_cast<size_t>(static_cast<char*>(block) - region->base) / block_bytes);
+  stats_.bytes_cold += block_bytes;
+  if (region->cold_count++ == 0) Link(region);
+  if (region->cold_count == region->block_count) {
+    Unlink(region);
+    classes_[region->size_class].block_count -= region->block_count;
+    stats_.bytes_cold -= region->bytes;
+    ForgetRegion(region);
+    UnmapRegion(region);
+  }
+}
+
+void PageHeap::Link(Region* region) noexcept {
+  Region*& head = classes_[region->size_class].cold_regions;
+  region->previous = nullptr;
+  region->next = head;
+  if (head != nullptr) head->previous = region;
+  head = region;
+}
+
+void PageHeap::Unlink(Region* region) noexcept {
+  if (region->previous != nullptr) {
+    region->previous->next = region->next;
+  } else {
+    classes_[region->size_class].cold_regions = region->next;
+  }
+  if (region->next != nullptr) region->next->previous = region->previous;
+  region->previous = region->next = nullptr;
+}
+
+void PageHeap::AddTo(PagePoolStats& stats) const noexcept {
+  std::lock_guard lock(mutex_);
+  stats.bytes_retained += stats_.bytes_retained;
+  stats.bytes_cold += stats_.bytes_cold;
+  stats.bytes_mapped += stats_.bytes_mapped;
+  stats.regions_mapped += stats_.regions_mapped;
+  stats.regions_unmapped += stats_.regions_unmapped;
+  stats.bytes_decommitted += stats_.bytes_decommitted;
+  stats.refusals += stats_.refusals;
+}
+
+}  // namespace harena::mem_internal

@@ -1,0 +1,81 @@
+// The central part of a PagePool: regions, and the free blocks that no thread keeps.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "harena/mem/internal/region.h"
+#include "harena/mem/page_pool_options.h"
+#include "harena/mem/page_source.h"
+
+namespace harena::mem_internal {
+
+inline constexpr size_t kSizeClassesMax = 16;
+
+/// Free blocks of one pool by size class, hottest last, and the regions they were cut from.
+/// Thread rule: any thread; one mutex, taken once per batch.
+/// Lifetime rule: every block must have come back before the heap is destroyed.
+class PageHeap {
+ public:
+  PageHeap(const PagePoolOptions& options, PageSourceRef source, PagePool* owner) noexcept;
+  ~PageHeap();
+  PageHeap(const PageHeap&) = delete;
+  PageHeap& operator=(const PageHeap&) = delete;
+
+  /// Writes up to `wanted` blocks to `out` and returns how many. It takes resident blocks as long
+  /// as there are some and touches new memory for the first one only; 0 means the source has none.
+  size_t Take(uint32_t size_class, void** out, size_t wanted) noexcept;
+
+  /// Takes back blocks that were last used at `used_ms`. Beyond the retention bound the longest
+  /// unused blocks go to the system at once.
+  void Put(uint32_t size_class, void* const* blocks, size_t count, uint64_t used_ms) noexcept;
+
+  /// A block larger than any size class, or nullptr. `bytes` is rounded up to whole regions.
+  void* TakeUnpooled(size_t bytes) noexcept;
+  void PutUnpooled(Region* region) noexcept;
+
+  /// Gives back every block last used before `before_ms`, and every region that is free as a whole.
+  /// Returns the bytes given back.
+  size_t Decay(uint64_t before_ms) noexcept;
+
+  void AddTo(PagePoolStats& stats) const noexcept;
+
+ private:
+  struct FreeBlock {
+    void* data;
+    uint64_t used_ms;
+  };
+  struct SizeClass {
+    std::vector<FreeBlock> resident;  // oldest first
+    Region* cold_regions = nullptr;
+    size_t block_count = 0;  // cut from all regions of this class; `resident` has room for them
+  };
+  static constexpr size_t kEvictBatch = 32;
+
+  Region* MapRegion(uint32_t size_class, size_t bytes, size_t block_count) noexcept;
+  void UnmapRegion(Region* region) noexcept;
+  void* TakeCold(SizeClass& size_class) noexcept;
+  size_t Evict(uint32_t size_class, uint64_t before_ms, size_t blocks_max) noexcept;
+  void MarkCold(void* block) noexcept;
+  void Insert(uint32_t size_class, void* const* blocks, size_t count, uint64_t used_ms) noexcept;
+  uint32_t OldestClass(uint32_t preferred) const noexcept;
+  void ForgetRegion(Region* region) noexcept;
+  void Link(Region* region) noexcept;
+  void Unlink(Region* region) noexcept;
+  size_t BlockBytes(uint32_t size_class) const noexcept {
+    return options_.page_bytes << size_class;
+  }
+
+  const PagePoolOptions options_;
+  const PageSourceRef source_;
+  PagePool* const owner_;
+
+  mutable std::mutex mutex_;
+  std::array<SizeClass, kSizeClassesMax> classes_;
+  PagePoolStats stats_;
+};
+
+}  // namespace harena::mem_internal

@@ -1,0 +1,49 @@
+// One thread's free blocks of one pool.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "harena/mem/internal/page_heap.h"
+
+namespace harena {
+class PagePool;
+}
+
+namespace harena::mem_internal {
+
+/// Thread rule: only its thread allocates and frees through it, but the pool may empty it from
+/// another thread when it has been idle. Both take `busy` for the few instructions they need;
+/// neither ever waits: whoever finds it taken goes to the heap instead.
+struct alignas(64) ThreadCache {
+  static constexpr uint32_t kSlots = 32;
+  /// Operations between two looks at the clock.
+  static constexpr uint32_t kOperationsPerTick = 256;
+
+  struct Stack {
+    uint32_t count = 0;
+    std::array<void*, kSlots> blocks;  // hottest last
+  };
+
+  bool TryLock() noexcept {
+    return !busy.load(std::memory_order_relaxed) && !busy.exchange(true, std::memory_order_acquire);
+  }
+  void Unlock() noexcept { busy.store(false, std::memory_order_release); }
+
+  /// The pool it serves; null once that pool is gone.
+  std::atomic<PagePool*> pool{nullptr};
+  std::atomic<bool> busy{false};
+  std::atomic<uint32_t> operations{0};  // written by its thread, read by the sweeper
+  uint32_t operations_at_sweep = 0;     // guarded by the registry's mutex
+  size_t cached_bytes = 0;
+  uint64_t allocated_bytes = 0;
+  uint64_t freed_bytes = 0;
+  uint64_t allocated_blocks = 0;
+  uint64_t freed_blocks = 0;
+  std::array<Stack, kSizeClassesMax> stacks;
+  ThreadCache* next = nullptr;  // guarded by the registry's mutex
+};
+
+}  // namespace harena::mem_internal

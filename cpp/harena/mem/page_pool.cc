@@ -1,0 +1,425 @@
+#include "harena/mem/page_pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "harena/base/check.h"
+#include "harena/base/poison.h"
+#include "harena/mem/internal/thread_cache.h"
+
+namespace harena {
+
+using mem_internal::kUnpooledClass;
+using mem_internal::Region;
+using mem_internal::ThreadCache;
+
+namespace {
+
+// Which pool has which index, and which caches belong to which pool. Taken when a thread first uses
+// a pool, when a thread or a pool ends, and for decay: never to allocate. Ordered before the heap's
+// mutex. Leaked, because threads may end after static destruction.
+struct Registry {
+  std::mutex mutex;
+  std::array<std::atomic<PagePool*>, PagePool::kPoolsMax> pools{};
+};
+
+Registry& TheRegistry() {
+  static auto* registry = new Registry;
+  return *registry;
+}
+
+thread_local constinit std::array<ThreadCache*, PagePool::kPoolsMax> thread_caches{};
+thread_local constinit bool thread_is_ending = false;
+
+uint32_t ClaimIndex(PagePool* pool) {
+  std::lock_guard lock(TheRegistry().mutex);
+  auto& pools = TheRegistry().pools;
+  const auto free = std::find_if(pools.begin(), pools.end(),
+                                 [](const auto& place) { return place.load() == nullptr; });
+  HARENA_CHECK(free != pools.end(),
+               "more than 64 page pools at once; share pools between methods instead");
+  free->store(pool);
+  return static_cast<uint32_t>(free - pools.begin());
+}
+
+const PagePoolOptions& Valid(const PagePoolOptions& options) {
+  if (const auto problem = options.Validate())
+    FailCheck("PagePool", 0, "Validate", problem->c_str());
+  return options;
+}
+
+}  // namespace
+
+// Returns a thread's blocks when the thread ends.
+struct PagePool::ThreadExit {
+  ~ThreadExit() {
+    thread_is_ending = true;
+    std::lock_guard lock(TheRegistry().mutex);
+    for (ThreadCache*& cache : thread_caches) {
+      if (cache == nullptr) continue;
+      if (PagePool* pool = cache->pool.load()) pool->Abandon(*cache);
+      delete cache;
+      cache = nullptr;
+    }
+  }
+};
+
+PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source)
+    : options_(Valid(options)),
+      page_shift_(static_cast<uint32_t>(std::countr_zero(options.page_bytes))),
+      class_count_(static_cast<uint32_t>(
+          std::countr_zero(options.block_bytes_max / options.page_bytes) + 1)),
+      index_(ClaimIndex(this)),
+      heap_(options, source, this),
+      last_decay_ms_(options.now_ms()) {
+  for (uint32_t i = 0; i < class_count_; ++i) {
+    cache_slots_[i] = static_cast<uint32_t>(
+        std::min<size_t>(ThreadCache::kSlots, options.thread_cache_bytes_max >> (page_shift_ + i)));
+  }
+}
+
+PagePool::~PagePool() {
+  std::lock_guard lock(TheRegistry().mutex);
+  while (caches_ != nullptr) {
+    ThreadCache& cache = *caches_;
+    Abandon(cache);
+    cache.pool.store(nullptr);
+  }
+  TheRegistry().pools[index_].store(nullptr);
+  HARENA_CHECK(allocated_bytes_.load() == freed_bytes_.load(),
+               "a page pool is destroyed while blocks of it are in use; "
+               "end every scope, arena and message on it first");
+}
+
+PagePool& PagePool::Default() {
+  static auto* pool = new PagePool;
+  return *pool;
+}
+
+PagePool& PagePool::AtIndex(uint32_t index) noexcept {
+  PagePool* pool = TheRegistry().pools[index].load(std::memory_order_acquire);
+  HARENA_DCHECK(pool != nullptr, "PagePool::AtIndex: no pool has this index");
+  return *pool;
+}
+
+PagePool* PagePool::OwnerOf(const void* address) noexcept {
+  const Region* region = mem_internal::FindRegion(address);
+  return region == nullptr ? nullptr : region->pool;
+}
+
+uint32_t PagePool::ClassOf(size_t bytes) const noexcept {
+  if (bytes <= options_.page_bytes) return 0;
+  const auto size_class = static_cast<uint32_t>(std::bit_width((bytes - 1) >> page_shift_));
+  return size_class < class_count_ ? size_class : kUnpooledClass;
+}
+
+size_t PagePool::BlockBytes(size_t bytes_min) const noexcept {
+  const uint32_t size_class = ClassOf(bytes_min);
+  if (size_class != kUnpooledClass) return options_.page_bytes << size_class;
+  return (bytes_min + mem_internal::kRegionBytes - 1) & ~(mem_internal::kRegionBytes - 1);
+}
+
+Block PagePool::TryAllocate(size_t bytes_min, Refusal* refusal) noexcept {
+  const uint32_t size_class = ClassOf(bytes_min);
+  if (HARENA_UNLIKELY(size_class == kUnpooledClass)) return AllocateUnpooled(bytes_min, refusal);
+  ThreadCache* cache = LockCache();
+  if (HARENA_LIKELY(cache != nullptr)) {
+    ThreadCache::Stack& stack = cache->stacks[size_class];
+    if (HARENA_LIKELY(stack.count != 0)) {
+      const Block block{stack.blocks[--stack.count], options_.page_bytes << size_class};
+      cache->cached_bytes -= block.bytes;
+      cache->allocated_bytes += block.bytes;
+      ++cache->allocated_blocks;
+      cache->Unlock();
+      Unpoison(block.data, block.bytes);
+      return block;
+    }
+  }
+  return AllocateSlow(size_class, cache, refusal);
+}
+
+void PagePool::Free(void* data, size_t bytes) noexcept {
+  const uint32_t size_class = ClassOf(bytes);
+  CheckOwned(data, size_class);
+  if (HARENA_UNLIKELY(size_class == kUnpooledClass)) return FreeUnpooled(data);
+  const size_t block_bytes = options_.page_bytes << size_class;
+  Poison(data, block_bytes);
+  ThreadCache* cache = LockCache();
+  if (HARENA_LIKELY(cache != nullptr)) {
+    ThreadCache::Stack& stack = cache->stacks[size_class];
+    cache->freed_bytes += block_bytes;
+    ++cache->freed_blocks;
+    if (HARENA_LIKELY(stack.count < cache_slots_[size_class] &&
+                      cache->cached_bytes + block_bytes <= options_.thread_cache_bytes_max)) {
+      stack.blocks[stack.count++] = data;
+      cache->cached_bytes += block_bytes;
+      const uint32_t operations = cache->operations.load(std::memory_order_relaxed) + 1;
+      cache->operations.store(operations, std::memory_order_relaxed);
+      cache->Unlock();
+      if (HARENA_UNLIKELY(operations % ThreadCache::kOperationsPerTick == 0)) Decay();
+      return;
+    }
+  }
+  FreeSlow(data, size_class, cache);
+}
+
+void PagePool::CheckOwned(void* data, uint32_t size_class) const noexcept {
+  const Region* region = mem_internal::FindRegion(data);
+  HARENA_CHECK(region != nullptr && region->pool == this,
+               "PagePool::Free: this address is not a block of this pool");
+  const size_t offset = static_cast<size_t>(static_cast<char*>(data) - region->base);
+  HARENA_CHECK(region->size_class == size_class &&
+                   (size_class == kUnpooledClass
+                        ? offset == 0
+                        : (offset & ((options_.page_bytes << size_class) - 1)) == 0),
+               "PagePool::Free: not the start of a block of that size; free what was allocated, "
+               "with the size it was allocated with");
+}
+
+// The calling thread's cache of this pool, locked; nullptr when it has none or it is being emptied.
+HARENA_INLINE ThreadCache* PagePool::LockCache() noexcept {
+  ThreadCache* cache = thread_caches[index_];
+  if (HARENA_UNLIKELY(cache == nullptr || cache->pool.load(std::memory_order_relaxed) != this)) {
+    cache = MakeCache();
+    if (cache == nullptr) return nullptr;
+  }
+  return cache->TryLock() ? cache : nullptr;
+}
+
+HARENA_NOINLINE ThreadCache* PagePool::MakeCache() noexcept {
+  if (thread_is_ending || options_.thread_cache_bytes_max == 0) return nullptr;
+  thread_local ThreadExit exit;
+  static_cast<void>(exit);
+  std::lock_guard lock(TheRegistry().mutex);
+  ThreadCache*& cache = thread_caches[index_];
+  if (cache == nullptr) cache = new (std::nothrow) ThreadCache;
+  if (cache != nullptr) Adopt(*cache);
+  return cache;
+}
+
+// REQUIRES: the registry's mutex is held.
+void PagePool::Adopt(ThreadCache& cache) noexcept {
+  cache.allocated_bytes = cache.freed_bytes = 0;
+  cache.allocated_blocks = cache.freed_blocks = 0;
+  cache.next = caches_;
+  caches_ = &cache;
+  cache.pool.store(this);
+}
+
+// Takes everything out of `cache` and forgets it. REQUIRES: the registry's mutex is held.
+void PagePool::Abandon(ThreadCache& cache) noexcept {
+  while (!cache.TryLock()) std::this_thread::yield();
+  Drain(cache, options_.now_ms());
+  allocated_bytes_.fetch_add(cache.allocated_bytes);
+  freed_bytes_.fetch_add(cache.freed_bytes);
+  allocated_blocks_.fetch_add(cache.allocated_blocks);
+  freed_blocks_.fetch_add(cache.freed_blocks);
+  cache.Unlock();
+  ThreadCache** link = &caches_;
+  while (*link != &cache) link = &(*link)->next;
+  *link = cache.next;
+}
+
+// REQUIRES: `cache` is locked.
+void PagePool::Drain(ThreadCache& cache, uint64_t used_ms) noexcept {
+  for (uint32_t i = 0; i < class_count_; ++i) {
+    ThreadCache::Stack& stack = cache.stacks[i];
+    if (stack.count != 0) Put(i, stack.blocks.data(), stack.count, used_ms);
+    stack.count = 0;
+  }
+  cache.cached_bytes = 0;
+}
+
+bool PagePool::Charge(size_t bytes, Refusal* refusal) noexcept {
+  return options_.budget == nullptr || options_.budget->TryCharge(bytes, 0, refusal);
+}
+
+void PagePool::Refund(size_t bytes) noexcept {
+  if (options_.budget != nullptr) options_.budget->Refund(bytes);
+}
+
+// Blocks from the heap, charged to the budget.
+size_t PagePool::Take(uint32_t size_class, void** out, size_t wanted, Refusal* refusal) noexcept {
+  const size_t block_bytes = options_.page_bytes << size_class;
+  if (!Charge(wanted * block_bytes, refusal)) {
+    wanted = 1;
+    if (!Charge(block_bytes, refusal)) return 0;
+  }
+  const size_t taken = heap_.Take(size_class, out, wanted);
+  Refund((wanted - taken) * block_bytes);
+  if (taken == 0) *refusal = {.bytes_wanted = block_bytes};
+  return taken;
+}
+
+void PagePool::Put(uint32_t size_class, void* const* blocks, size_t count,
+                   uint64_t used_ms) noexcept {
+  heap_.Put(size_class, blocks, count, used_ms);
+  Refund(count * (options_.page_bytes << size_class));
+}
+
+// `locked` is the thread's cache, locked, or nullptr.
+HARENA_NOINLINE Block PagePool::AllocateSlow(uint32_t size_class, ThreadCache* locked,
+                                             Refusal* refusal) noexcept {
+  Refusal ignored;
+  if (refusal == nullptr) refusal = &ignored;
+  const size_t block_bytes = options_.page_bytes << size_class;
+  std::array<void*, ThreadCache::kSlots / 2> batch;
+  size_t wanted = 1;
+  if (locked != nullptr) {
+    // A quarter of what the thread may keep, so that two sizes in turn do not push each other out,
+    // and one for the caller beyond what there is room for.
+    const size_t room_bytes = options_.thread_cache_bytes_max - locked->cached_bytes;
+    wanted = std::clamp<size_t>(cache_slots_[size_class] / 4, 1,
+                                std::min(batch.size(), room_bytes / block_bytes + 1));
+  }
+  size_t taken = Take(size_class, batch.data(), wanted, refusal);
+  if (locked != nullptr) {
+    ThreadCache::Stack& stack = locked->stacks[size_class];
+    for (size_t i = 1; i < taken; ++i) {
+      stack.blocks[stack.count++] = batch[taken - i];
+      locked->cached_bytes += block_bytes;
+    }
+    locked->Unlock();
+  }
+  if (taken == 0) {
+    // What the threads keep counts as used: empty their caches before saying no.
+    SweepCaches(/*all=*/true, options_.now_ms());
+    taken = Take(size_class, batch.data(), 1, refusal);
+  }
+  if (taken == 0) return {};
+  allocated_bytes_.fetch_add(block_bytes, std::memory_order_relaxed);
+  allocated_blocks_.fetch_add(1, std::memory_order_relaxed);
+  Unpoison(batch[0], block_bytes);
+  return {batch[0], block_bytes};
+}
+
+HARENA_NOINLINE Block PagePool::AllocateUnpooled(size_t bytes, Refusal* refusal) noexcept {
+  Refusal ignored;
+  if (refusal == nullptr) refusal = &ignored;
+  if (bytes > SIZE_MAX - mem_internal::kRegionBytes) {
+    *refusal = {.bytes_wanted = bytes};
+    return {};
+  }
+  Block block{nullptr, BlockBytes(bytes)};
+  if (!Charge(block.bytes, refusal)) {
+    SweepCaches(/*all=*/true, options_.now_ms());
+    if (!Charge(block.bytes, refusal)) return {};
+  }
+  block.data = heap_.TakeUnpooled(block.bytes);
+  if (!block) {
+    Refund(block.bytes);
+    *refusal = {.bytes_wanted = bytes};
+    return {};
+  }
+  allocated_bytes_.fetch_add(block.bytes, std::memory_order_relaxed);
+  allocated_blocks_.fetch_add(1, std::memory_order_relaxed);
+  return block;
+}
+
+HARENA_NOINLINE void PagePool::FreeUnpooled(void* data) noexcept {
+  Region* region = mem_internal::FindRegion(data);
+  const size_t bytes = region->bytes;
+  freed_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  freed_blocks_.fetch_add(1, std::memory_order_relaxed);
+  heap_.PutUnpooled(region);
+  Refund(bytes);
+}
+
+// `locked` is the thread's cache, locked and already counted, or nullptr.
+HARENA_NOINLINE void PagePool::FreeSlow(void* data, uint32_t size_class,
+                                        ThreadCache* locked) noexcept {
+  const size_t block_bytes = options_.page_bytes << size_class;
+  const uint64_t now_ms = options_.now_ms();
+  if (locked == nullptr) {
+    freed_bytes_.fetch_add(block_bytes, std::memory_order_relaxed);
+    freed_blocks_.fetch_add(1, std::memory_order_relaxed);
+    Put(size_class, &data, 1, now_ms);
+  } else if (cache_slots_[size_class] == 0) {
+    locked->Unlock();
+    Put(size_class, &data, 1, now_ms);
+  } else {
+    ThreadCache::Stack& stack = locked->stacks[size_class];
+    if (stack.count > 1) {
+      // The older half leaves; the hot half stays.
+      const uint32_t leaving = stack.count / 2;
+      Put(size_class, stack.blocks.data(), leaving, now_ms);
+      std::copy(stack.blocks.begin() + leaving, stack.blocks.begin() + stack.count,
+                stack.blocks.begin());
+      stack.count -= leaving;
+      locked->cached_bytes -= leaving * block_bytes;
+    }
+    if (stack.count >= cache_slots_[size_class] ||
+        locked->cached_bytes + block_bytes > options_.thread_cache_bytes_max) {
+      Drain(*locked, now_ms);  // Other sizes fill the cache: they make room.
+    }
+    stack.blocks[stack.count++] = data;
+    locked->cached_bytes += block_bytes;
+    locked->Unlock();
+  }
+  Decay();
+}
+
+// Empties the caches that were not used since the last sweep, at `last_ms`, or all of them.
+void PagePool::SweepCaches(bool all, uint64_t last_ms) noexcept {
+  std::lock_guard lock(TheRegistry().mutex);
+  for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
+    const uint32_t operations = cache->operations.load(std::memory_order_relaxed);
+    const bool idle = operations == cache->operations_at_sweep;
+    cache->operations_at_sweep = operations;
+    if (!idle && !all) continue;
+    if (!cache->TryLock()) continue;
+    if (cache->cached_bytes != 0) Drain(*cache, last_ms);
+    cache->Unlock();
+  }
+}
+
+size_t PagePool::Decay() noexcept {
+  const auto decay_ms = static_cast<uint64_t>(options_.decay_after.count());
+  if (decay_ms == 0) return 0;
+  const uint64_t now_ms = options_.now_ms();
+  uint64_t last_ms = last_decay_ms_.load(std::memory_order_relaxed);
+  // Half the period, so that nothing stays for more than one and a half. Another thread may have
+  // read the clock a little later and been here first.
+  const bool backwards = now_ms < last_ms;
+  if ((backwards ? last_ms - now_ms : now_ms - last_ms) < decay_ms / 2 + 1) return 0;
+  if (!last_decay_ms_.compare_exchange_strong(last_ms, now_ms)) return 0;
+  SweepCaches(/*all=*/false, last_ms);
+  // After a clock that jumped back no block's age is known: all of them count as old.
+  if (backwards) return heap_.Decay(UINT64_MAX);
+  return heap_.Decay(now_ms > decay_ms ? now_ms - decay_ms + 1 : 0);
+}
+
+size_t PagePool::Trim() noexcept {
+  SweepCaches(/*all=*/true, options_.now_ms());
+  return heap_.Decay(UINT64_MAX);
+}
+
+PagePoolStats PagePool::stats() const noexcept {
+  PagePoolStats stats;
+  uint64_t allocated_bytes = 0;
+  uint64_t freed_bytes = 0;
+  {
+    std::lock_guard lock(TheRegistry().mutex);
+    allocated_bytes = allocated_bytes_.load();
+    freed_bytes = freed_bytes_.load();
+    stats.blocks_allocated = allocated_blocks_.load();
+    stats.blocks_freed = freed_blocks_.load();
+    for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
+      while (!cache->TryLock()) std::this_thread::yield();
+      allocated_bytes += cache->allocated_bytes;
+      freed_bytes += cache->freed_bytes;
+      stats.blocks_allocated += cache->allocated_blocks;
+      stats.blocks_freed += cache->freed_blocks;
+      stats.bytes_thread_cached += cache->cached_bytes;
+      cache->Unlock();
+    }
+  }
+  heap_.AddTo(stats);
+  stats.bytes_in_use = allocated_bytes > freed_bytes ? allocated_bytes - freed_bytes : 0;
+  return stats;
+}
+
+}  // namespace harena

@@ -1,0 +1,122 @@
+// Recycled blocks of memory: the pages that scopes, arenas and protobuf messages live on.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "harena/mem/internal/page_heap.h"
+#include "harena/mem/page_pool_options.h"
+#include "harena/mem/page_source.h"
+
+namespace harena {
+
+namespace mem_internal {
+struct ThreadCache;
+}
+
+/// Memory handed out by a pool: `bytes` from `data` on. Empty (`data == nullptr`) when refused.
+struct Block {
+  void* data = nullptr;
+  size_t bytes = 0;
+  explicit operator bool() const noexcept { return data != nullptr; }
+};
+
+/// A pool of recycled blocks in a few sizes, cut from 2 MiB regions.
+///
+/// Each thread keeps a bounded number of free blocks; the rest lie in a central list, hottest last.
+/// Blocks unused for `decay_after` go back to the system; the pool looks for them while it is used,
+/// so no background thread is needed (an idle process needs BackgroundDecay or a call to Decay()).
+///
+/// Thread rule: every function may be called from any thread at once, and a block may be freed on
+///   another thread than it was allocated on.
+/// Lifetime rule: every block must be back before the pool is destroyed (checked), and no other
+///   thread may be inside the pool then. Default() is never destroyed.
+/// Under AddressSanitizer free blocks are poisoned.
+class PagePool {
+ public:
+  /// Pools that may exist at once in a process.
+  static constexpr size_t kPoolsMax = 64;
+
+  /// REQUIRES: `options.Validate()` finds nothing (checked).
+  explicit PagePool(const PagePoolOptions& options = {},
+                    PageSourceRef source = SystemPageSource::Instance());
+  ~PagePool();
+  PagePool(const PagePool&) = delete;
+  PagePool& operator=(const PagePool&) = delete;
+
+  /// The process's pool, with default options; never destroyed.
+  static PagePool& Default();
+
+  /// The pool that `address` belongs to, or nullptr. Wait-free.
+  /// Lifetime rule: meaningful while the caller owns the block around `address`.
+  static PagePool* OwnerOf(const void* address) noexcept;
+
+  /// A block of at least `bytes_min` bytes (rounded up to a size class), its contents undefined,
+  /// aligned to 4096. Empty when the budget or the page source refuses; `*refusal` then says which.
+  [[nodiscard]] Block TryAllocate(size_t bytes_min, Refusal* refusal = nullptr) noexcept;
+
+  /// Takes back a block. `bytes` is what was asked for or what was given: both are of one class.
+  /// REQUIRES: the block came from this pool and nobody uses it any more. A pointer that is not a
+  /// block of this pool, or of another size class, stops the process.
+  void Free(void* data, size_t bytes) noexcept;
+
+  /// The bytes that TryAllocate(bytes_min) would give.
+  size_t BlockBytes(size_t bytes_min) const noexcept;
+
+  /// Gives back what was unused for `decay_after`, if it is time for that. Returns bytes given
+  /// back.
+  size_t Decay() noexcept;
+
+  /// Gives back everything that is free, now. Returns bytes given back.
+  size_t Trim() noexcept;
+
+  /// The pool's place among the kPoolsMax of the process: context for code that can carry no
+  /// pointer (protobuf's block hooks are bare functions).
+  uint32_t index() const noexcept { return index_; }
+  /// The pool at that place. REQUIRES: it exists and is not being destroyed.
+  static PagePool& AtIndex(uint32_t index) noexcept;
+
+  PagePoolStats stats() const noexcept;
+  const PagePoolOptions& options() const noexcept { return options_; }
+
+ private:
+  friend struct mem_internal::ThreadCache;
+  struct ThreadExit;
+
+  uint32_t ClassOf(size_t bytes) const noexcept;
+  Block AllocateSlow(uint32_t size_class, mem_internal::ThreadCache* locked,
+                     Refusal* refusal) noexcept;
+  Block AllocateUnpooled(size_t bytes, Refusal* refusal) noexcept;
+  void FreeUnpooled(void* data) noexcept;
+  bool Charge(size_t bytes, Refusal* refusal) noexcept;
+  void Refund(size_t bytes) noexcept;
+  size_t Take(uint32_t size_class, void** out, size_t wanted, Refusal* refusal) noexcept;
+  void Put(uint32_t size_class, void* const* blocks, size_t count, uint64_t used_ms) noexcept;
+  void FreeSlow(void* data, uint32_t size_class, mem_internal::ThreadCache* locked) noexcept;
+  mem_internal::ThreadCache* LockCache() noexcept;
+  mem_internal::ThreadCache* MakeCache() noexcept;
+  void Drain(mem_internal::ThreadCache& cache, uint64_t used_ms) noexcept;
+  void SweepCaches(bool all, uint64_t last_ms) noexcept;
+  void Adopt(mem_internal::ThreadCache& cache) noexcept;
+  void Abandon(mem_internal::ThreadCache& cache) noexcept;
+  void CheckOwned(void* data, uint32_t size_class) const noexcept;
+
+  const PagePoolOptions options_;
+  const uint32_t page_shift_;
+  const uint32_t class_count_;
+  const uint32_t index_;
+  std::array<uint32_t, mem_internal::kSizeClassesMax> cache_slots_{};  // per thread, by class
+
+  mem_internal::PageHeap heap_;
+  mem_internal::ThreadCache* caches_ = nullptr;  // guarded by the registry's mutex
+  std::atomic<uint64_t> last_decay_ms_;
+  // Counts of what bypassed the thread caches, and of threads that are gone.
+  std::atomic<uint64_t> allocated_bytes_{0};
+  std::atomic<uint64_t> freed_bytes_{0};
+  std::atomic<uint64_t> allocated_blocks_{0};
+  std::atomic<uint64_t> freed_blocks_{0};
+};
+
+}  // namespace harena

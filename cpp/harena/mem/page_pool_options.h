@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "harena/base/clock.h"
+#include "harena/mem/budget.h"
+
+namespace harena {
+
+enum class HugePages {
+  kOff,     ///< Never ask; the system's own setting decides.
+  kAdvise,  ///< madvise(MADV_HUGEPAGE) on each 2 MiB region. Decay of a part splits it.
+};
+
+/// How a PagePool keeps memory. Every default suits a service of a few hundred requests in flight.
+struct PagePoolOptions {
+  /// Bytes of a page, the smallest block: a power of two from 4 KiB to 2 MiB.
+  size_t page_bytes = size_t{64} << 10;
+  /// Bytes of the largest block that is kept for reuse: a power of two, at least page_bytes. The
+  /// size classes are page_bytes, twice that, and so on up to here; larger blocks are mapped and
+  /// unmapped each time.
+  size_t block_bytes_max = size_t{32} << 20;
+  /// Bytes that one thread may keep for itself. 0 turns the thread caches off.
+  size_t thread_cache_bytes_max = size_t{4} << 20;
+  /// Bytes that the central list may keep resident; what comes back beyond it goes to the system.
+  size_t retained_bytes_max = size_t{256} << 20;
+  /// Free blocks that were not used for this long go back to the system. Zero keeps them for ever.
+  std::chrono::milliseconds decay_after{10'000};
+  HugePages huge_pages = HugePages::kOff;
+  /// Charged with the blocks that are outside the central list: in use, or kept by threads. When it
+  /// refuses, the thread caches are emptied before an allocation fails. May be null.
+  /// Lifetime rule: must outlive the pool.
+  Budget* budget = &ProcessBudget();
+  /// Clock for decay, in milliseconds; replaced by tests.
+  uint64_t (*now_ms)() = &CoarseMillis;
+
+  /// What is wrong with these options and how to put it right; nullopt when nothing is.
+  std::optional<std::string> Validate() const;
+};
+
+/// What a PagePool holds. A snapshot: exact when no other thread uses the pool, otherwise each
+/// number is right for some moment during the call.
+struct PagePoolStats {
+  size_t bytes_in_use = 0;         ///< In blocks that callers hold.
+  size_t bytes_thread_cached = 0;  ///< Free, resident, kept by threads.
+  size_t bytes_retained = 0;       ///< Free, resident, in the central list.
+  size_t bytes_cold = 0;           ///< Free, addresses only: no physical memory.
+  size_t bytes_mapped = 0;         ///< All of the above: what was mapped from the page source.
+  uint64_t blocks_allocated = 0;   ///< Blocks handed out since the start.
+  uint64_t blocks_freed = 0;       ///< Blocks that came back since the start.
+  uint64_t regions_mapped = 0;     ///< Times the page source was asked for memory and gave it.
+  uint64_t regions_unmapped = 0;   ///< Times a region went back whole.
+  uint64_t bytes_decommitted = 0;  ///< Given back to the system by decay or by the retention bound.
+  uint64_t refusals = 0;           ///< Times the page source had no memory; see Budget for limits.
+};
+
+}  // namespace harena

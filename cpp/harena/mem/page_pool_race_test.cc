@@ -1,0 +1,190 @@
+// Races by name, for ThreadSanitizer; each runs for a moment in every build.
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "harena/mem/failing_page_source.h"
+#include "harena/mem/page_pool.h"
+#include "harena/mem/test_pool.h"
+
+namespace harena {
+namespace {
+
+constexpr auto kDuration = std::chrono::milliseconds(700);
+constexpr int kThreads = 3;
+
+class Deadline {
+ public:
+  bool Passed() const { return std::chrono::steady_clock::now() >= end_; }
+
+ private:
+  const std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + kDuration;
+};
+
+// A pool that decays and evicts all the time, so that every path runs.
+PagePoolOptions RestlessOptions() {
+  PagePoolOptions options;
+  options.page_bytes = 4 * kKiB;
+  options.block_bytes_max = 64 * kKiB;
+  options.thread_cache_bytes_max = 64 * kKiB;
+  options.retained_bytes_max = 256 * kKiB;
+  options.decay_after = std::chrono::milliseconds(2);
+  options.budget = nullptr;
+  return options;
+}
+
+// Takes some blocks of several sizes, writes to them, and gives them back.
+void UseOnce(PagePool& pool, uint64_t round) {
+  Block blocks[24];
+  for (size_t i = 0; i < std::size(blocks); ++i) {
+    blocks[i] = pool.TryAllocate((4 * kKiB) << ((i + round) % 5));
+    Stamp(blocks[i].data, 512, round);
+  }
+  for (const Block& block : blocks) {
+    EXPECT_TRUE(HasStamp(block.data, 512, round));
+    pool.Free(block.data, block.bytes);
+  }
+}
+
+// `kThreads` threads that use `pool` until `disturb` has run for the whole duration.
+template <typename Disturb>
+void DuringTraffic(PagePool& pool, Disturb disturb) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (uint64_t round = 0; !stop.load(); ++round) UseOnce(pool, round);
+    });
+  }
+  for (const Deadline deadline; !deadline.Passed();) disturb();
+  stop.store(true);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(pool.stats().bytes_in_use, 0u);
+  EXPECT_EQ(pool.stats().bytes_thread_cached, 0u);
+  EXPECT_LE(pool.stats().bytes_retained, pool.options().retained_bytes_max);
+  EXPECT_TRUE(AddsUp(pool.stats()));
+}
+
+TEST(PagePoolRace, PageReturnedOnAnotherThread) {
+  FailingPageSource source;
+  {
+    PagePool pool(RestlessOptions(), source);
+    std::mutex mutex;
+    std::vector<Block> on_the_way;
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i) {
+      threads.emplace_back([&, i] {
+        for (uint64_t round = 0; !stop.load(); ++round) {
+          const Block block =
+              pool.TryAllocate((4 * kKiB) << ((round + static_cast<uint64_t>(i)) % 4));
+          Stamp(block.data, block.bytes, reinterpret_cast<uintptr_t>(block.data));
+          std::lock_guard lock(mutex);
+          if (on_the_way.size() < 200) {
+            on_the_way.push_back(block);
+          } else {
+            pool.Free(block.data, block.bytes);
+          }
+        }
+      });
+      threads.emplace_back([&] {
+        for (;;) {
+          Block block;
+          {
+            std::lock_guard lock(mutex);
+            if (on_the_way.empty() && stop.load()) return;
+            if (on_the_way.empty()) continue;
+            block = on_the_way.back();
+            on_the_way.pop_back();
+          }
+          EXPECT_TRUE(HasStamp(block.data, block.bytes, reinterpret_cast<uintptr_t>(block.data)));
+          pool.Free(block.data, block.bytes);
+        }
+      });
+    }
+    std::this_thread::sleep_for(kDuration);
+    stop.store(true);
+    for (std::thread& thread : threads) thread.join();
+    for (const Block& block : on_the_way) pool.Free(block.data, block.bytes);
+    EXPECT_EQ(pool.stats().bytes_in_use, 0u);
+    EXPECT_TRUE(AddsUp(pool.stats()));
+  }
+  EXPECT_EQ(source.mapped_bytes(), 0);
+}
+
+TEST(PagePoolRace, ThreadExitDuringDecay) {
+  PagePool pool(RestlessOptions());
+  std::atomic<bool> stop{false};
+  std::thread decaying([&] {
+    while (!stop.load()) pool.Decay();
+  });
+  uint64_t round = 0;
+  for (const Deadline deadline; !deadline.Passed();) {
+    std::thread first([&] { UseOnce(pool, ++round); });
+    first.join();
+    std::thread second([&] { UseOnce(pool, ++round); });
+    second.join();
+  }
+  stop.store(true);
+  decaying.join();
+  EXPECT_EQ(pool.stats().bytes_in_use, 0u);
+  EXPECT_EQ(pool.stats().bytes_thread_cached, 0u);
+  EXPECT_TRUE(AddsUp(pool.stats()));
+}
+
+TEST(PagePoolRace, StatsDuringTraffic) {
+  PagePool pool(RestlessOptions());
+  const size_t bytes_max = kThreads * 24 * 64 * kKiB;
+  DuringTraffic(pool, [&] {
+    const PagePoolStats stats = pool.stats();
+    EXPECT_LE(stats.bytes_thread_cached, kThreads * pool.options().thread_cache_bytes_max);
+    // Each counter is of another moment, but none may be nonsense.
+    EXPECT_LE(stats.bytes_in_use, 4 * bytes_max);
+    EXPECT_LE(stats.bytes_mapped, size_t{1} << 30);
+  });
+}
+
+TEST(PagePoolRace, TrimDuringTraffic) {
+  PagePool pool(RestlessOptions());
+  DuringTraffic(pool, [&] { pool.Trim(); });
+}
+
+TEST(PagePoolRace, SweepForTheBudgetDuringTraffic) {
+  Budget budget("process_bytes_max", kThreads * 24 * 64 * kKiB);
+  PagePoolOptions options = RestlessOptions();
+  options.budget = &budget;
+  {
+    PagePool pool(options);
+    DuringTraffic(pool, [&] {
+      // More than there is: sweeps everybody's cache, and is refused.
+      EXPECT_FALSE(pool.TryAllocate(budget.bytes_max() + 1));
+    });
+  }
+  EXPECT_EQ(budget.bytes_used(), 0u);
+}
+
+TEST(PagePoolRace, PoolDestroyedAfterThreadsThatUsedIt) {
+  Worker first;
+  Worker second;
+  FailingPageSource source;
+  for (const Deadline deadline; !deadline.Passed();) {
+    auto pool = std::make_unique<PagePool>(RestlessOptions(), source);
+    first.Run([&] { UseOnce(*pool, 1); });
+    second.Run([&] { UseOnce(*pool, 2); });
+    // These end while the pool does: their caches are given back by one or the other.
+    auto ending = std::make_unique<Worker>();
+    ending->Run([&] { UseOnce(*pool, 3); });
+    std::thread reaper([&ending] { ending.reset(); });
+    pool.reset();
+    reaper.join();
+    ASSERT_EQ(source.mapped_bytes(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace harena
