@@ -1,0 +1,54 @@
+#include "harena/scope/options.h"
+
+#include <cstdio>
+
+namespace harena {
+namespace {
+
+std::string Number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", value);
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> Options::Validate() const {
+  const size_t page_bytes = pool().options().page_bytes;
+  const size_t block_bytes_max = pool().options().block_bytes_max;
+  if (request_bytes_max == 0) {
+    return "request_bytes_max is 0, which would refuse every request; leave it out for no limit";
+  }
+  if (request_bytes_max < page_bytes) {
+    return "request_bytes_max is " + std::to_string(request_bytes_max) +
+           ", less than one page; give it at least page_bytes (" + std::to_string(page_bytes) + ")";
+  }
+  if (mode == Mode::kHeap && request_bytes_max != kUnlimitedBytes) {
+    return "mode heap cannot hold request_bytes_max: messages on the heap offer no place to count; "
+           "choose arena, pages or reuse, or leave request_bytes_max out";
+  }
+  if (first_block_bytes > block_bytes_max) {
+    return "first_block_bytes is " + std::to_string(first_block_bytes) +
+           "; the pool's largest block is block_bytes_max, " + std::to_string(block_bytes_max);
+  }
+  if (first_block_bytes_max < page_bytes || first_block_bytes_max > block_bytes_max) {
+    return "first_block_bytes_max is " + std::to_string(first_block_bytes_max) +
+           "; it must lie between page_bytes (" + std::to_string(page_bytes) +
+           ") and the pool's block_bytes_max (" + std::to_string(block_bytes_max) + ")";
+  }
+  if (!(first_block_percentile > 0 && first_block_percentile <= 100)) {
+    return "first_block_percentile is " + Number(first_block_percentile) +
+           "; it must lie above 0 and up to 100 (default 75)";
+  }
+  if (!(reuse_growth_max > 1)) {
+    return "reuse_growth_max is " + Number(reuse_growth_max) +
+           "; it must be above 1, or every request would rebuild its messages (default 4)";
+  }
+  if (reuse_bytes_max < page_bytes) {
+    return "reuse_bytes_max is " + std::to_string(reuse_bytes_max) +
+           ", less than one page, so nothing could be kept; choose mode pages instead";
+  }
+  return std::nullopt;
+}
+
+}  // namespace harena

@@ -1,0 +1,88 @@
+#include "harena/scope/scope.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "harena/base/check.h"
+#include "harena/scope/internal/pool_state.h"
+
+namespace harena {
+namespace scope_internal {
+
+size_t ScopeCore::bytes_used() const noexcept {
+  auto bytes = static_cast<ptrdiff_t>(arena.bytes_used());
+  for (const Companion* entry = companions; entry != nullptr; entry = entry->next) {
+    bytes += entry->object->bytes_used_beyond_arena();
+  }
+  return static_cast<size_t>(std::max<ptrdiff_t>(bytes, 0));
+}
+
+void ScopeCore::Release(ScopeCore* core) noexcept {
+  // Alone: nobody else can become an owner, so the locked instruction can be saved.
+  if (core->owners.load(std::memory_order_acquire) != 1 &&
+      core->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+    return;
+  }
+  const std::shared_ptr<PoolState> state = std::move(core->pool_state);
+  // With the scope's own head, which takes its part of the first block too.
+  if (state != nullptr) state->RecordEnd(sizeof(ScopeCore) + core->bytes_used());
+  if (core->outside_bytes != 0) ProcessBudget().Refund(core->outside_bytes);
+  PagePool& pool = *core->arena.options().pool;
+  const Block first = core->first_block;
+  core->~ScopeCore();
+  pool.Free(first.data, first.bytes);
+}
+
+size_t FirstBlockBytes(const PagePool& pool, size_t wanted_bytes, size_t bytes_max) noexcept {
+  const size_t page_bytes = pool.options().page_bytes;
+  const size_t block_bytes = pool.BlockBytes(std::max(wanted_bytes, page_bytes));
+  return block_bytes <= bytes_max ? block_bytes : std::max(std::bit_floor(bytes_max), page_bytes);
+}
+
+ScopeCore* TryMakeCore(const ScopeOptions& options, Refusal* refusal) noexcept {
+  PagePool& pool = options.page_pool != nullptr ? *options.page_pool : PagePool::Default();
+  // One page is always granted: the limit may be overstepped by that much.
+  const size_t least_bytes = pool.options().page_bytes;
+  const size_t first_bytes =
+      FirstBlockBytes(pool, options.first_block_bytes, options.request_bytes_max);
+  Block first = pool.TryAllocate(first_bytes, refusal);
+  if (!first && first_bytes > least_bytes) first = pool.TryAllocate(least_bytes, refusal);
+  if (!first) return nullptr;
+  return ::new (first.data) ScopeCore(options, pool, first);
+}
+
+}  // namespace scope_internal
+
+using scope_internal::ScopeCore;
+
+Scope::Scope(const ScopeOptions& options) {
+  Refusal refusal;
+  core_ = scope_internal::TryMakeCore(options, &refusal);
+  if (core_ == nullptr) throw BudgetExceeded(refusal);
+}
+
+std::optional<Scope> Scope::TryMake(const ScopeOptions& options, Refusal* refusal) noexcept {
+  ScopeCore* core = scope_internal::TryMakeCore(options, refusal);
+  if (core == nullptr) return std::nullopt;
+  return Scope(core);
+}
+
+bool Scope::TryChargeOutside(size_t bytes, Refusal* refusal) noexcept {
+  if (!core_->budget.TryCharge(bytes, 0, refusal)) return false;
+  if (!ProcessBudget().TryCharge(bytes, 0, refusal)) {
+    core_->budget.Refund(bytes);
+    return false;
+  }
+  core_->outside_bytes += bytes;
+  return true;
+}
+
+DetachedScope Scope::Detach() noexcept {
+  core_->owners.fetch_add(1, std::memory_order_relaxed);
+  if (!std::exchange(core_->detached, true) && core_->pool_state != nullptr) {
+    core_->pool_state->detached.fetch_add(1, std::memory_order_relaxed);
+  }
+  return DetachedScope(core_);
+}
+
+}  // namespace harena

@@ -1,0 +1,240 @@
+// One request's memory: an arena, a budget, and whatever must stay alive as long.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <utility>
+
+#include "harena/mem/arena.h"
+#include "harena/mem/arena_resource.h"
+#include "harena/mem/budget.h"
+#include "harena/mem/page_pool.h"
+#include "harena/scope/mode.h"
+
+namespace harena {
+
+class DetachedScope;
+class Scope;
+class ScopePool;
+
+/// How CreateMessage() makes a T. Specialised by the layer that knows the message library.
+template <typename T>
+struct MessageTraits {
+  static_assert(sizeof(T) == 0,
+                "CreateMessage<T> needs to know T: include \"harena/pb/message.h\" for protobuf");
+};
+
+/// Something another layer adds to a scope once, found again by its type (protobuf's arena).
+/// Lives on the scope's arena and is destroyed with it.
+class ScopeCompanion {
+ public:
+  ScopeCompanion() = default;
+  ScopeCompanion(const ScopeCompanion&) = delete;
+  ScopeCompanion& operator=(const ScopeCompanion&) = delete;
+  /// Bytes it uses beyond what the scope's arena counts already; may be below zero when it uses
+  /// less than it took.
+  virtual ptrdiff_t bytes_used_beyond_arena() const noexcept = 0;
+
+ protected:
+  ~ScopeCompanion() = default;
+};
+
+struct ScopeOptions {
+  /// Bytes that the scope may take in all. At least one page is always granted.
+  size_t request_bytes_max = kUnlimitedBytes;
+  /// Bytes of the first block; 0 for one page.
+  size_t first_block_bytes = 0;
+  /// Where blocks come from; null for PagePool::Default().
+  PagePool* page_pool = nullptr;
+  /// Where the message layer puts messages made on the scope.
+  Mode mode = Mode::kPages;
+  /// False where a framework fills the messages and no exception may cross it: then message memory
+  /// is counted but never refused.
+  bool messages_may_throw = true;
+};
+
+namespace scope_internal {
+
+struct PoolState;
+
+// Stands at the start of the scope's own first block: a scope costs one block and nothing else.
+struct ScopeCore {
+  ScopeCore(const ScopeOptions& options, PagePool& pool, Block first) noexcept
+      : messages_may_throw(options.messages_may_throw),
+        mode(options.mode),
+        budget("request_bytes_max", options.request_bytes_max, first.bytes),
+        arena({.pool = &pool, .budget = &budget}, first, sizeof(ScopeCore)),
+        resource(arena),
+        first_block(first) {}
+  /// Everything on the arena ends while all members still stand: containers that were created there
+  /// give their memory back through `resource`.
+  ~ScopeCore() { arena.Reset(Retain::kNothing); }
+
+  struct Companion {
+    const void* type;
+    ScopeCompanion* object;
+    Companion* next;
+  };
+
+  std::atomic<uint32_t> owners{1};
+  bool detached = false;
+  const bool messages_may_throw;
+  const Mode mode;
+  size_t outside_bytes = 0;
+  Companion* companions = nullptr;
+  Budget budget;
+  Arena arena;
+  ArenaResource resource;
+  Block first_block;
+  std::shared_ptr<PoolState> pool_state;  // set for scopes of a ScopePool
+
+  size_t bytes_used() const noexcept;
+  /// Drops one owner; the last one ends the scope.
+  static void Release(ScopeCore* core) noexcept;
+};
+
+/// The bytes of a block for `wanted_bytes` that stays within `bytes_max`, but at least a page.
+/// Blocks come in powers of two, limits in any number: rounding up alone would overstep them.
+size_t FirstBlockBytes(const PagePool& pool, size_t wanted_bytes, size_t bytes_max) noexcept;
+
+/// Null when the budget or the system refuses the first block; `*refusal` then says which.
+ScopeCore* TryMakeCore(const ScopeOptions& options, Refusal* refusal) noexcept;
+
+template <typename T>
+inline constexpr char kTypeTag = 0;
+
+}  // namespace scope_internal
+
+/// One request's memory. Everything created on it lives until it ends, and ends with one reset.
+///
+/// It stands at the start of its own first page, so creating and ending one costs about a page's
+/// allocation. Not copied; moving hands the memory to another owner and leaves nothing behind.
+///
+/// Thread rule: thread-compatible: one thread at a time, any thread. Messages made by
+///   CreateMessage() may be built by several threads at once, as protobuf's arena allows.
+/// Lifetime rule: memory is valid until the destructor, or, after Detach(), until both the scope
+///   and every DetachedScope are gone. What hands memory out does not work on a temporary scope.
+class Scope {
+ public:
+  /// Throws BudgetExceeded (a std::bad_alloc) when there is no memory for the first block.
+  explicit Scope(const ScopeOptions& options = {});
+  ~Scope() { End(); }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  /// REQUIRES of the moved-from scope: only destroyed or assigned to.
+  Scope(Scope&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
+  Scope& operator=(Scope&& other) noexcept {
+    if (this != &other) {
+      End();
+      core_ = std::exchange(other.core_, nullptr);
+    }
+    return *this;
+  }
+
+  /// The same without the exception: nullopt when there is no memory, `*refusal` says why.
+  static std::optional<Scope> TryMake(const ScopeOptions& options = {},
+                                      Refusal* refusal = nullptr) noexcept;
+
+  /// Constructs a T; its destructor runs when the scope ends. For protobuf messages use
+  /// CreateMessage(). Throws BudgetExceeded.
+  template <typename T, typename... Args>
+  T* Create(Args&&... args) & {
+    return core_->arena.template Create<T>(std::forward<Args>(args)...);
+  }
+
+  /// A message whose parts live on the scope too. Needs "harena/pb/message.h". Throws
+  /// BudgetExceeded.
+  template <typename T>
+  T* CreateMessage() & {
+    return MessageTraits<T>::Create(*this);
+  }
+
+  /// Keeps `object` alive until the scope ends. Throws BudgetExceeded.
+  template <typename T>
+  T* KeepAlive(std::shared_ptr<T> object) & {
+    return core_->arena.template Create<std::shared_ptr<T>>(std::move(object))->get();
+  }
+
+  /// For std::pmr containers. Lifetime rule: the containers must end before the scope does.
+  std::pmr::memory_resource* resource() & noexcept { return &core_->resource; }
+  Arena& arena() noexcept { return core_->arena; }
+  Mode mode() const noexcept { return core_->mode; }
+  /// What this request may take and has taken.
+  Budget& budget() noexcept { return core_->budget; }
+
+  /// Counts memory outside the scope that lives as long (string bodies that protobuf keeps on the
+  /// heap) against the request's and the process's budget, until the scope ends. On false nothing
+  /// is counted and `*refusal` says why.
+  [[nodiscard]] bool TryChargeOutside(size_t bytes, Refusal* refusal = nullptr) noexcept;
+
+  /// What TryChargeOutside() has counted. Lifetime rule: the reference is good until all that was
+  /// created on the scope has been destroyed.
+  const size_t& outside_bytes() const noexcept { return core_->outside_bytes; }
+
+  /// ScopeOptions::messages_may_throw.
+  bool messages_may_throw() const noexcept { return core_->messages_may_throw; }
+
+  /// Bytes used so far by everything on the scope. An estimate while other threads build messages.
+  size_t bytes_used() const noexcept { return core_->bytes_used(); }
+
+  /// An owner of the same memory, so that it outlives this scope (and the RPC it belongs to).
+  [[nodiscard]] DetachedScope Detach() noexcept;
+
+  /// The scope's one companion of type T, made on first use by T(Scope&). Throws BudgetExceeded.
+  template <typename T>
+  T& companion() {
+    for (auto* entry = core_->companions; entry != nullptr; entry = entry->next) {
+      if (entry->type == &scope_internal::kTypeTag<T>) return *static_cast<T*>(entry->object);
+    }
+    using Companion = scope_internal::ScopeCore::Companion;
+    auto* entry =
+        static_cast<Companion*>(core_->arena.Allocate(sizeof(Companion), alignof(Companion)));
+    T* object = core_->arena.template Create<T>(*this);
+    core_->companions =
+        ::new (entry) Companion{&scope_internal::kTypeTag<T>, object, core_->companions};
+    return *object;
+  }
+
+ private:
+  friend class ScopePool;
+  explicit Scope(scope_internal::ScopeCore* core) noexcept : core_(core) {}
+  void End() noexcept {
+    if (core_ != nullptr) scope_internal::ScopeCore::Release(core_);
+  }
+
+  scope_internal::ScopeCore* core_;
+};
+
+/// Ownership of a scope's memory after Detach(). Movable; ends the memory when it and the scope are
+/// gone. Thread rule: as Scope. It may outlive the server and the ScopePool, not the PagePool.
+class DetachedScope {
+ public:
+  DetachedScope() = default;
+  DetachedScope(DetachedScope&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
+  DetachedScope& operator=(DetachedScope&& other) noexcept {
+    if (this != &other) {
+      Reset();
+      core_ = std::exchange(other.core_, nullptr);
+    }
+    return *this;
+  }
+  ~DetachedScope() { Reset(); }
+
+  explicit operator bool() const noexcept { return core_ != nullptr; }
+  /// Lets go of the memory now.
+  void Reset() noexcept {
+    if (core_ != nullptr) scope_internal::ScopeCore::Release(std::exchange(core_, nullptr));
+  }
+  size_t bytes_used() const noexcept { return core_ == nullptr ? 0 : core_->bytes_used(); }
+
+ private:
+  friend class Scope;
+  explicit DetachedScope(scope_internal::ScopeCore* core) noexcept : core_(core) {}
+
+  scope_internal::ScopeCore* core_ = nullptr;
+};
+
+}  // namespace harena

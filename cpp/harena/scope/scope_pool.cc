@@ -1,0 +1,115 @@
+#include "harena/scope/scope_pool.h"
+
+#include <algorithm>
+
+#include "harena/base/check.h"
+#include "harena/scope/internal/pool_state.h"
+
+namespace harena {
+
+using scope_internal::PoolState;
+using scope_internal::ScopeCore;
+
+namespace {
+
+// The learned size of a first block: what the percentile asks for.
+size_t LearnedFirstBlockBytes(const PoolState& state) noexcept {
+  const Options& options = state.options;
+  return scope_internal::FirstBlockBytes(options.pool(),
+                                         state.profile.Percentile(options.first_block_percentile),
+                                         options.first_block_bytes_max);
+}
+
+}  // namespace
+
+void PoolState::RecordEnd(size_t bytes_used) noexcept {
+  profile.Record(bytes_used);
+  // Release: who sees a scope ended also sees it made.
+  const uint64_t count = ended.fetch_add(1, std::memory_order_release) + 1;
+  if (options.first_block_bytes == 0 && (count % kScopesPerSizing == 0 || count <= 4)) {
+    first_block_bytes.store(LearnedFirstBlockBytes(*this), std::memory_order_relaxed);
+  }
+}
+
+ScopePool::ScopePool(const Options& options, MessagesMayThrow may_throw) {
+  if (const auto problem = options.Validate()) {
+    FailCheck("ScopePool", 0, "Options::Validate", problem->c_str());
+  }
+  state_ = std::make_shared<PoolState>(options);
+  state_->messages_may_throw = may_throw == MessagesMayThrow::kYes;
+  state_->first_block_bytes.store(options.first_block_bytes);
+}
+
+ScopePool::~ScopePool() = default;
+
+std::optional<Scope> ScopePool::TryAcquire(Refusal* refusal) noexcept {
+  const ScopeOptions options = {
+      .request_bytes_max = state_->request_bytes_max.load(std::memory_order_relaxed),
+      .first_block_bytes = state_->first_block_bytes.load(std::memory_order_relaxed),
+      .page_pool = &state_->options.pool(),
+      .mode = state_->mode.load(std::memory_order_relaxed),
+      .messages_may_throw = state_->messages_may_throw,
+  };
+  ScopeCore* core = scope_internal::TryMakeCore(options, refusal);
+  if (core == nullptr) {
+    state_->refused.fetch_add(1, std::memory_order_relaxed);
+    return std::nullopt;
+  }
+  state_->made.fetch_add(1, std::memory_order_relaxed);
+  core->pool_state = state_;
+  return Scope(core);
+}
+
+Scope ScopePool::Acquire() {
+  Refusal refusal;
+  std::optional<Scope> scope = TryAcquire(&refusal);
+  if (!scope) throw BudgetExceeded(refusal);
+  return std::move(*scope);
+}
+
+std::optional<std::string> ScopePool::SetMode(Mode mode) {
+  std::lock_guard lock(state_->change);
+  Options changed = options();
+  changed.mode = mode;
+  if (auto problem = changed.Validate()) return problem;
+  state_->mode.store(mode, std::memory_order_relaxed);
+  return std::nullopt;
+}
+
+std::optional<std::string> ScopePool::SetRequestBytesMax(size_t bytes) {
+  std::lock_guard lock(state_->change);
+  Options changed = options();
+  changed.request_bytes_max = bytes;
+  if (auto problem = changed.Validate()) return problem;
+  state_->request_bytes_max.store(bytes, std::memory_order_relaxed);
+  return std::nullopt;
+}
+
+Mode ScopePool::mode() const noexcept { return state_->mode.load(std::memory_order_relaxed); }
+
+Options ScopePool::options() const noexcept {
+  Options options = state_->options;
+  options.mode = mode();
+  options.request_bytes_max = state_->request_bytes_max.load(std::memory_order_relaxed);
+  return options;
+}
+
+Profile& ScopePool::profile() noexcept { return state_->profile; }
+
+ScopePoolStats ScopePool::stats() const noexcept {
+  ScopePoolStats stats;
+  // Ended before made, so that a scope between the two never counts below zero.
+  stats.scopes_ended = state_->ended.load(std::memory_order_acquire);
+  stats.scopes_made = state_->made.load(std::memory_order_acquire);
+  stats.scopes_detached = state_->detached.load(std::memory_order_relaxed);
+  stats.scopes_refused = state_->refused.load(std::memory_order_relaxed);
+  stats.bytes_p50 = state_->profile.Percentile(50);
+  stats.bytes_p90 = state_->profile.Percentile(90);
+  stats.bytes_p99 = state_->profile.Percentile(99);
+  const size_t page_bytes = state_->options.pool().options().page_bytes;
+  stats.first_block_bytes =
+      std::max(state_->first_block_bytes.load(std::memory_order_relaxed), page_bytes);
+  return stats;
+}
+
+}  // namespace harena

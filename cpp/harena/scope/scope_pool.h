@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harena/scope/options.h"
+#include "harena/scope/profile.h"
+#include "harena/scope/scope.h"
+
+namespace harena {
+
+/// What the scopes of one method did. Counts since the start.
+struct ScopePoolStats {
+  uint64_t scopes_made = 0;
+  uint64_t scopes_ended = 0;
+  uint64_t scopes_detached = 0;  ///< Of those made, handed on by Detach().
+  uint64_t scopes_refused = 0;   ///< Not made: no memory for the first block.
+  uint64_t bytes_p50 = 0;        ///< Of the recent requests, by the method's profile.
+  uint64_t bytes_p90 = 0;
+  uint64_t bytes_p99 = 0;
+  size_t first_block_bytes = 0;  ///< What the next scope starts with.
+
+  /// Scopes alive now, detached ones included.
+  uint64_t scopes_live() const noexcept { return scopes_made - scopes_ended; }
+};
+
+/// Whether messages on the scopes may answer a refusal by an exception: not where a framework fills
+/// them in frames of its own. See ScopeOptions::messages_may_throw.
+enum class MessagesMayThrow { kYes, kNo };
+
+/// Makes the scopes of one method and learns from them how large the next should start.
+///
+/// Thread rule: any thread.
+/// Lifetime rule: scopes and detached scopes may outlive it; the page pool of its options may not
+///   be destroyed before them.
+class ScopePool {
+ public:
+  /// REQUIRES: `options.Validate()` finds nothing (checked).
+  explicit ScopePool(const Options& options = {},
+                     MessagesMayThrow may_throw = MessagesMayThrow::kYes);
+  ~ScopePool();
+  ScopePool(const ScopePool&) = delete;
+  ScopePool& operator=(const ScopePool&) = delete;
+
+  /// A scope for one request. Throws BudgetExceeded when there is no memory for its first block.
+  Scope Acquire();
+  /// The same without the exception; `*refusal` says why there is none.
+  std::optional<Scope> TryAcquire(Refusal* refusal = nullptr) noexcept;
+
+  /// Replaces the mode or the limit for scopes acquired from now on. The answer says what is wrong
+  /// with it together with the other options; then nothing has changed.
+  std::optional<std::string> SetMode(Mode mode);
+  std::optional<std::string> SetRequestBytesMax(size_t bytes);
+  Mode mode() const noexcept;
+
+  Options options() const noexcept;
+  Profile& profile() noexcept;
+  ScopePoolStats stats() const noexcept;
+
+ private:
+  std::shared_ptr<scope_internal::PoolState> state_;
+};
+
+}  // namespace harena
