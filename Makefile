@@ -28,10 +28,10 @@ setup:  ## Install the Debian packages that are missing (asks for root only then
 build: build/release/build.ninja  ## Everything, optimised, in build/release
 	cmake --build build/release -j $(JOBS)
 
-demo: build/release/build.ninja  ## The main job: real feeds over gRPC, every memory mode (QUICK=1, FULL=1)
+demo: build/release/build.ninja  ## The main job: real feeds over gRPC, every memory mode (QUICK=1, FULL=1, SATURATION=1)
 	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_loader harena_alloc_count
 	python3 bench/demo/run.py --build-dir build/release --out out/demo \
-	  $(if $(QUICK),--quick) $(if $(FULL),--full)
+	  $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(SATURATION),--saturation)
 
 ##@ Tests
 .PHONY: test test-release test-asan test-tsan test-debug test-slow
@@ -78,17 +78,12 @@ bench: bench-messages bench-mem  ## Both of these
 
 bench-messages: build/release/build.ninja  ## Cost of one request's messages per mode, allocator and payload
 	cmake --build build/release -j $(JOBS) --target harena_bench_messages harena_alloc_count
-	python3 bench/messages/run.py --build-dir build/release --out out/bench
+	python3 bench/messages/run.py --build-dir build/release --out out/bench/messages.json $(if $(QUICK),--quick)
 
 bench-mem: build/release/build.ninja  ## The memory core against malloc implementations and std::pmr
-	cmake --build build/release -j $(JOBS) --target mem_bench
-	@mkdir -p out/bench
-	@for library in '' libtcmalloc_minimal.so.4 libjemalloc.so.2 libmimalloc.so.2.0; do \
-	  name=$${library%%[._]*}; name=$${name#lib}; name=$${name:-glibc}; \
-	  echo "== malloc is $$name's"; \
-	  LD_PRELOAD=$$library build/release/cpp/harena/mem/mem_bench \
-	    --benchmark_out=out/bench/mem-$$name.json --benchmark_out_format=json; \
-	done
+	cmake --build build/release -j $(JOBS) --target mem_bench scope_bench
+	python3 bench/mem/run.py --bin build/release/cpp/harena/mem/mem_bench \
+	  --bin build/release/cpp/harena/scope/scope_bench $(if $(QUICK),--quick)
 
 ##@ Package
 .PHONY: install clean

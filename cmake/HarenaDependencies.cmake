@@ -20,6 +20,14 @@ if(HARENA_PB)
   endif()
 endif()
 
+# Everybody in this tree who uses protobuf must agree on how its maps are laid out.
+if(HARENA_PB AND HARENA_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/tsan_protobuf.h.in
+    ${PROJECT_BINARY_DIR}/tsan_protobuf.h COPYONLY)
+  set_property(TARGET protobuf::libprotobuf APPEND PROPERTY INTERFACE_COMPILE_OPTIONS
+    "SHELL:-include ${PROJECT_BINARY_DIR}/tsan_protobuf.h")
+endif()
+
 if(HARENA_GRPC)
   find_package(gRPC CONFIG QUIET)
   find_package(absl CONFIG QUIET)

@@ -1,8 +1,8 @@
 #include "harena/base/log.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace harena {
 namespace {

@@ -23,6 +23,12 @@ std::optional<std::string> Options::Validate() const {
     return "request_bytes_max is " + std::to_string(request_bytes_max) +
            ", less than one page; give it at least page_bytes (" + std::to_string(page_bytes) + ")";
   }
+  if (mode == Mode::kReuse && request_bytes_max < 2 * page_bytes) {
+    return "request_bytes_max is " + std::to_string(request_bytes_max) +
+           ", but mode reuse needs a page for the scope and one for the kept messages; give it at "
+           "least " +
+           std::to_string(2 * page_bytes) + ", or choose mode pages";
+  }
   if (mode == Mode::kHeap && request_bytes_max != kUnlimitedBytes) {
     return "mode heap cannot hold request_bytes_max: messages on the heap offer no place to count; "
            "choose arena, pages or reuse, or leave request_bytes_max out";

@@ -68,7 +68,9 @@ std::optional<Scope> Scope::TryMake(const ScopeOptions& options, Refusal* refusa
 }
 
 bool Scope::TryChargeOutside(size_t bytes, Refusal* refusal) noexcept {
-  if (!core_->budget.TryCharge(bytes, 0, refusal)) return false;
+  // The one page of grace, as for blocks: the first block alone may be all of a small limit.
+  const size_t slack_bytes = core_->arena.options().pool->options().page_bytes;
+  if (!core_->budget.TryCharge(bytes, slack_bytes, refusal)) return false;
   if (!ProcessBudget().TryCharge(bytes, 0, refusal)) {
     core_->budget.Refund(bytes);
     return false;

@@ -43,11 +43,15 @@ ScopePool::ScopePool(const Options& options, MessagesMayThrow may_throw) {
 ScopePool::~ScopePool() = default;
 
 std::optional<Scope> ScopePool::TryAcquire(Refusal* refusal) noexcept {
+  const Mode mode = state_->mode.load(std::memory_order_relaxed);
   const ScopeOptions options = {
       .request_bytes_max = state_->request_bytes_max.load(std::memory_order_relaxed),
-      .first_block_bytes = state_->first_block_bytes.load(std::memory_order_relaxed),
+      // Kept messages have blocks of their own: a large first block would only be charged.
+      .first_block_bytes = mode == Mode::kReuse
+                               ? state_->options.first_block_bytes
+                               : state_->first_block_bytes.load(std::memory_order_relaxed),
       .page_pool = &state_->options.pool(),
-      .mode = state_->mode.load(std::memory_order_relaxed),
+      .mode = mode,
       .messages_may_throw = state_->messages_may_throw,
   };
   ScopeCore* core = scope_internal::TryMakeCore(options, refusal);

@@ -1,10 +1,10 @@
-#include <google/protobuf/struct.pb.h>
-
 #include <map>
 #include <memory>
 #include <memory_resource>
 #include <thread>
 #include <vector>
+
+#include <google/protobuf/struct.pb.h>
 
 #include "harena/pb/message.h"
 #include "harena/scope/scope.h"

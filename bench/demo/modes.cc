@@ -1,0 +1,48 @@
+#include "bench/demo/modes.h"
+
+#include <optional>
+#include <stdexcept>
+
+#include "harena/adapters/grpc/server.h"
+#include "harena/bench/v1/demo.harena.grpc.h"
+#include "harena/scope/mode.h"
+
+namespace harena::bench {
+namespace {
+
+class HeapSeam final : public ModeSeam {
+ public:
+  explicit HeapSeam(v1::DemoService::CallbackService& service) : service_(service) {}
+  ::grpc::Service* service() override { return &service_; }
+
+ private:
+  v1::DemoService::CallbackService& service_;
+};
+
+class ScopedSeam final : public ModeSeam {
+ public:
+  ScopedSeam(v1::DemoService::CallbackService& service, Mode mode)
+      : scoped_(service, Options{.mode = mode}) {}
+  ::grpc::Service* service() override { return scoped_.service(); }
+
+ private:
+  harena::grpc::Server scoped_;
+};
+
+}  // namespace
+
+std::vector<std::string> ModeNames() {
+  std::vector<std::string> names;
+  for (const Mode mode : kModes) names.emplace_back(ToString(mode));
+  return names;
+}
+
+std::unique_ptr<ModeSeam> MakeModeSeam(std::string_view name,
+                                       v1::DemoService::CallbackService& service) {
+  const std::optional<Mode> mode = ParseMode(name);
+  if (!mode) throw std::invalid_argument("no mode named " + std::string(name));
+  if (*mode == Mode::kHeap) return std::make_unique<HeapSeam>(service);
+  return std::make_unique<ScopedSeam>(service, *mode);
+}
+
+}  // namespace harena::bench

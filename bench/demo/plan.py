@@ -1,0 +1,58 @@
+"""What a run measures: workloads, allocators, rounds, and how long each slice lasts."""
+
+from dataclasses import dataclass, field
+
+BASELINE = "heap"
+# The rate aims at this share of heap mode's core, and may not reach the limit.
+BUSY_TARGET = 0.55
+BUSY_LIMIT = 0.70
+# Below this share of the target the rate was not held.
+RATE_HELD = 0.97
+
+# Slow requests need longer slices for as many samples.
+SLICE_WEIGHTS = {"trips": 5, "ranking_200k": 4, "tile": 3, "vehicles": 2, "ranking_8k": 2}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One thing that is measured: a server process."""
+
+    workload: str
+    mode: str
+    allocator: str = "glibc"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One kind of run. `load_seconds` is shared by all its slices."""
+
+    name: str
+    workloads: tuple
+    rounds: int
+    load_seconds: float
+    allocators: tuple = ("glibc",)
+    saturation: bool = False
+    # The saturation section: closed loop, then a burst, then idle.
+    saturation_workload: str = "ranking_200k"
+    saturation_seconds: float = 3
+    burst_seconds: float = 5
+    idle_seconds: float = 60
+    modes: tuple = field(default=())
+
+    def cells(self, workload):
+        """The cells of one workload, in the order in which each round visits them."""
+        return [Cell(workload, mode, allocator)
+                for allocator in self.allocators for mode in self.modes]
+
+    def slice_seconds(self, workload):
+        """How long one cell is loaded in one round."""
+        weights = sum(SLICE_WEIGHTS[name] for name in self.workloads)
+        cells = len(self.modes) * len(self.allocators) * self.rounds
+        return self.load_seconds * SLICE_WEIGHTS[workload] / (weights * cells)
+
+
+DEFAULT = Plan("default", ("trips", "vehicles", "ranking_200k"), rounds=3, load_seconds=120)
+QUICK = Plan("quick", ("trips", "ranking_200k"), rounds=2, load_seconds=28)
+FULL = Plan("full", ("trips", "vehicles", "tile", "ranking_200k", "ranking_8k"), rounds=3,
+            load_seconds=800, allocators=("glibc", "tcmalloc", "jemalloc", "mimalloc"),
+            saturation=True)

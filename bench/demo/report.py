@@ -1,0 +1,202 @@
+"""The self-contained report: one HTML file that opens offline, in light and dark.
+
+The page's parts are report_page.html, report_page.css and report_page.js beside this file. Charts
+are drawn by Chart.js (MIT), inlined from Debian's libjs-chart.js.
+"""
+
+import html
+import json
+from pathlib import Path
+from string import Template
+
+import table
+from plan import BUSY_LIMIT
+from servers import DemoError
+
+HERE = Path(__file__).resolve().parent
+CHART_PATHS = (Path("/usr/share/javascript/chart.js/chart.min.js"),
+               Path("/usr/share/javascript/chart.js/Chart.min.js"))
+
+MODES = {
+    "heap": "what gRPC does by itself: the service is registered as it is, no Harena code runs",
+    "arena": "stock protobuf arena for each request",
+    "pages": "arena on recycled pages",
+    "reuse": "message instances kept, rebuilt when they have grown",
+    "codec": "pages with a generated parser and serializer",
+}
+
+WORKLOADS = {
+    "trips": "A real GTFS-realtime feed of trip updates; the answer is a board of re-timed calls "
+             "by stop",
+    "vehicles": "A real GTFS-realtime feed of vehicle positions; the answer is a board by route",
+    "tile": "A real vector tile; the answer is a tile with other keys, order and resolution",
+    "ranking_200k": "A synthetic ranking request, five levels deep, in 16 sizes around 200 KB; the "
+                    "answer holds all candidates, scored and ordered",
+    "ranking_8k": "The same around 8 KB",
+}
+
+
+def chart_library():
+    """The text of Chart.js. Raises DemoError when it is not installed."""
+    for path in CHART_PATHS:
+        if path.exists():
+            return path.read_text(encoding="utf-8")
+    raise DemoError("Chart.js is missing. On Debian: apt-get install libjs-chart.js")
+
+
+def element(tag, text, **attributes):
+    """An element around escaped text."""
+    pairs = "".join(f' {name.rstrip("_")}="{html.escape(str(value))}"'
+                    for name, value in attributes.items())
+    return f"<{tag}{pairs}>{html.escape(str(text))}</{tag}>"
+
+
+def html_table(header, lines, caption):
+    """A table whose first column names the line."""
+    head = "".join(element("th", name, scope="col") for name in header)
+    body = "".join(
+        "<tr>" + element("th", line[0], scope="row")
+        + "".join(element("td", cell) for cell in line[1:]) + "</tr>" for line in lines)
+    return (f'<div class="scroll"><table>{element("caption", caption)}'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")
+
+
+def limits(results):
+    """What the numbers do not show, as sentences."""
+    run = results["run"]
+    machine = run["machine"]
+    fewest = min((row["requests"] for row in results["rows"]), default=0)
+    lines = [
+        f"One machine ({machine['cores']} cores), one client, loopback: no network, no TLS, no "
+        "other work on the server. A shared or virtual machine drifts while it is measured; the "
+        "modes are interleaved in rounds and compared within a round for that reason.",
+        f"{run['rounds']} rounds of a few seconds. Differences of a few percent are noise, and a "
+        f"p99.9 needs thousands of requests: the smallest row here has {fewest:,}, and with fewer "
+        "than 1,000 its p99.9 is simply its slowest request.",
+        "Each workload is one shape of message. Messages with few strings gain less, or nothing.",
+        "Handlers do little besides reading and building messages. In a service that computes or "
+        "waits, memory is a smaller part of the whole.",
+        "Hot and short-lived processes: a heap that has fragmented for days is not measured.",
+    ]
+    if machine["server_core"] == machine["loader_core"]:
+        lines.insert(0, "Server and loader shared one core here: the latencies include the "
+                        "loader's work.")
+    return lines
+
+
+def facts(results):
+    """What was run, as (name, text) pairs."""
+    run = results["run"]
+    machine = run["machine"]
+    allocators = dict.fromkeys(row["allocator"] for row in results["rows"])
+    return [
+        ("machine", f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB; "
+                    f"server on core {machine['server_core']}, loader on core "
+                    f"{machine['loader_core']}; other programs used "
+                    f"{machine['other_work_share']:.0%} of the cores"),
+        ("system", f"{machine['system']}, Linux {machine['kernel']}"),
+        ("versions", ", ".join(f"{name} {text}" for name, text in run["versions"].items())),
+        ("allocators", ", ".join(allocators)),
+        ("load", "open loop at a fixed rate on an absolute schedule; latency from the scheduled "
+                 f"send time; {run['rounds']} rounds of "
+                 + ", ".join(f"{seconds:g} s ({name})"
+                             for name, seconds in run["slice_seconds"].items())),
+        ("numbers", "p50 to p99, CPU and ratios are medians over rounds; p99.9 is over all rounds "
+                    "pooled; ratios are taken within a round, to heap under the same allocator; "
+                    "peak is the process's highest resident memory"),
+        ("when", f"{run['when']}, {run['kind']} run"),
+    ]
+
+
+def sizes(workload):
+    """Request and response sizes of a workload, as text."""
+    def span(values):
+        low, high = min(values), max(values)
+        return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return (f"Request {span(workload['request_bytes'])} bytes, "
+            f"response {span(workload['response_bytes'])} bytes")
+
+
+def workload_section(name, results):
+    """Tables and charts of one workload."""
+    described = {w["workload"]: w for w in results["run"]["workloads"]}
+    parts = [element("h2", name, id=name)]
+    text = WORKLOADS.get(name, "")
+    if name in described:
+        text += f". {sizes(described[name])}."
+    tables = []
+    for workload, allocator, pairs in table.groups(results):
+        if workload == name:
+            rate = pairs[0][0]["qps_target"]
+            tables.append(html_table(table.HEADER, [table.cells_of(*pair) for pair in pairs],
+                                     f"{name} under {allocator}, {rate:,.1f} requests per second, "
+                                     "latencies in microseconds"))
+    charts = [chart(f"{name}: latency under glibc, microseconds (log scale)", "latency", name),
+              chart(f"{name}: CPU per request under glibc, microseconds", "cpu", name)]
+    if len(tables) > 1:
+        charts.append(chart(f"{name}: CPU per request by allocator, microseconds", "allocators",
+                            name, wide=True))
+    parts = [element("h2", name, id=name), element("p", text), tables[0],
+             f'<div class="charts">{"".join(charts)}</div>', *tables[1:]]
+    return f"<section>{''.join(parts)}</section>"
+
+
+def chart(title, kind, workload, wide=False):
+    """A place that report_page.js draws into. The tables say the same in text."""
+    label = html.escape(f"{title}. The table above has the numbers.")
+    return (f'<figure{" class=wide" if wide else ""}>{element("figcaption", title)}'
+            f'<div class="canvas"><canvas role="img" aria-label="{label}" data-chart="{kind}" '
+            f'data-workload="{html.escape(workload)}"></canvas></div></figure>')
+
+
+def saturation_section(results):
+    """The closed-loop section, or nothing."""
+    section = results.get("saturation")
+    if not section:
+        return ""
+    text = (f"Four calls in flight in a closed loop, then a burst with 32 in flight, then "
+            f"{section['idle_seconds']:g} s without a call. Start is the memory of the warm server "
+            "before the rounds.")
+    lines = [table.saturation_cells(entry) for entry in section["entries"]]
+    heading = element("h2", f"Saturation and burst ({section['workload']})", id="saturation")
+    shown = html_table(table.SATURATION_HEADER, lines, "4 in flight, then 32, then idle")
+    return f"<section>{heading}{element('p', text)}{shown}</section>"
+
+
+def verdict(results):
+    """The banner: whether the run can be trusted."""
+    parts = []
+    if results["problems"]:
+        items = "".join(element("li", problem) for problem in results["problems"])
+        parts.append('<div class="bad" role="alert"><strong>This run is wrong; do not use its '
+                     f"numbers.</strong><ul>{items}</ul></div>")
+    else:
+        parts.append(element("p", "No errors: every status was OK, replies had the bytes that the "
+                                  "loader computed by itself, every rate was held, and heap mode "
+                                  f"stayed below {BUSY_LIMIT:.0%} of its core.", class_="good"))
+    if results["cautions"]:
+        items = "".join(element("li", caution) for caution in results["cautions"])
+        parts.append('<div class="caution"><strong>The machine was disturbed; the latencies are '
+                     f"doubtful.</strong><ul>{items}</ul></div>")
+    return "".join(parts)
+
+
+def html_page(results, library=None):
+    """The whole page."""
+    names = list(dict.fromkeys(row["workload"] for row in results["rows"]))
+    modes = list(dict.fromkeys(row["mode"] for row in results["rows"]))
+    definitions = "".join(element("dt", name) + element("dd", text)
+                          for name, text in facts(results))
+    explained = "".join(element("dt", mode) + element("dd", MODES.get(mode, "")) for mode in modes)
+    data = json.dumps({"rows": results["rows"], "modes": modes}).replace("<", "\\u003c")
+    return Template((HERE / "report_page.html").read_text(encoding="utf-8")).substitute(
+        style=(HERE / "report_page.css").read_text(encoding="utf-8"),
+        verdict=verdict(results),
+        limits="".join(element("li", line) for line in limits(results)),
+        facts=definitions,
+        modes=explained,
+        sections="".join(workload_section(name, results) for name in names),
+        saturation=saturation_section(results),
+        library=library if library is not None else chart_library(),
+        data=data,
+        script=(HERE / "report_page.js").read_text(encoding="utf-8"))

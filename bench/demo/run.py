@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""The main job: one gRPC service on real input, in every memory mode, side by side.
+
+Each (mode, workload, allocator) is a server process of its own on one core; the loader drives it
+from another core at a fixed rate on an absolute schedule. Prints a table for each workload and
+writes results.json and report.html. Ends with 1 if anything in the run was wrong.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import measure
+import report
+import stats
+import table
+from plan import DEFAULT, FULL, QUICK, SLICE_WEIGHTS
+from servers import DemoError, Programs, cores
+
+from common.allocators import ALLOCATORS, AllocatorMissing, library_of
+
+ROOT = Path(__file__).resolve().parents[2]
+# Around a slice: the loader's start, its own answers to compare with, warm-up.
+SLICE_OVERHEAD_SECONDS = 0.7
+
+
+class Progress:
+    """One line that is rewritten on a terminal, and plain lines elsewhere."""
+
+    def __init__(self, seconds_total):
+        self._start = time.monotonic()
+        self._total = seconds_total
+        self._terminal = sys.stderr.isatty()
+
+    def step(self, what, _seconds):
+        """Says what begins now."""
+        elapsed = time.monotonic() - self._start
+        line = f"[{elapsed:4.0f} of about {max(self._total, elapsed):.0f} s] {what}"
+        if self._terminal:
+            print(f"\r\033[K{line[:110]}", end="", file=sys.stderr, flush=True)
+        else:
+            print(line, file=sys.stderr, flush=True)
+
+    def end(self):
+        """Leaves the line."""
+        if self._terminal:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def estimated_seconds(plan):
+    """About how long the run takes."""
+    slices = sum(len(plan.cells(w)) for w in plan.workloads) * plan.rounds
+    total = plan.load_seconds + slices * SLICE_OVERHEAD_SECONDS + len(plan.workloads) * 4
+    total += len(plan.workloads) * len(plan.modes) * 1.5
+    if plan.saturation:
+        per_mode = 2 + plan.rounds * (plan.saturation_seconds + 1) + plan.burst_seconds
+        total += len(plan.modes) * per_mode + plan.idle_seconds
+    return total
+
+
+def machine(cpus):
+    """What the numbers were measured on."""
+    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
+                  if line.startswith("model name")), platform.machine())
+    release = platform.freedesktop_os_release().get("PRETTY_NAME", "unknown")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
+    return {"cpu": model, "cores": os.cpu_count(), "server_core": cpus[0],
+            "loader_core": cpus[1], "memory_gib": round(memory, 1), "system": release,
+            "kernel": platform.release()}
+
+
+class OtherWork:
+    """How much of the machine programs other than this one and its children use."""
+
+    def __init__(self):
+        self._start = self._read()
+
+    @staticmethod
+    def _read():
+        fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", maxsplit=1)[0].split()
+        # user, nice, system, irq, softirq and steal; not idle and iowait
+        busy = sum(int(fields[i]) for i in (1, 2, 3, 6, 7, 8)) / os.sysconf("SC_CLK_TCK")
+        times = os.times()
+        ours = times.user + times.system + times.children_user + times.children_system
+        return busy - ours, time.monotonic()
+
+    def share(self):
+        """Since the start, as a share of all cores. Children count once they have ended."""
+        others, now = self._read()
+        cores_seconds = (now - self._start[1]) * os.cpu_count()
+        return max(0.0, (others - self._start[0]) / cores_seconds)
+
+
+def measure_all(programs, plan, cpus, progress):
+    """Runs the plan; returns results.json's content."""
+    description = programs.describe()
+    slices = {}
+    others = OtherWork()
+    for workload in plan.workloads:
+        slices.update(measure.measure_workload(programs, cpus, plan, workload, progress))
+    counts = measure.count_allocations(programs, cpus, plan, progress)
+    rows, comparisons = stats.summarise(slices, counts)
+    problems = stats.problems(slices)
+    other_work_share = others.share()
+    cautions = stats.cautions(slices, other_work_share)
+    # A quick run is a look at whether it all works: a busy machine does not make it fail.
+    (cautions if plan.name == QUICK.name else problems).extend(stats.disturbances(slices))
+    saturation = None
+    if plan.saturation:
+        saturation, more = measure.measure_saturation(programs, cpus, plan, progress)
+        problems += [f"saturation: {problem}" for problem in more]
+    if not description["optimized"]:
+        problems.append("the programs were built without optimisation")
+    return {
+        "rows": rows,
+        "comparisons": comparisons,
+        "saturation": saturation,
+        "problems": problems,
+        "cautions": cautions,
+        "run": {
+            "kind": plan.name,
+            "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            "rounds": plan.rounds,
+            "slice_seconds": {w: round(plan.slice_seconds(w), 2) for w in plan.workloads},
+            "machine": {**machine(cpus), "other_work_share": round(other_work_share, 3)},
+            "versions": description["versions"],
+            "workloads": [w for w in description["workloads"] if w["workload"] in plan.workloads],
+        },
+    }
+
+
+def write(results, folder):
+    """Writes results.json and report.html."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    (folder / "report.html").write_text(report.html_page(results), encoding="utf-8")
+
+
+def show(results, folder):
+    """Prints the tables and where the files are; returns the exit code."""
+    print(table.terminal(results))
+    print("\nallocs: heap allocations per request. busy: the server's share of its core. "
+          "Ratios are medians over rounds.")
+    print(f"report: {folder / 'report.html'}\nrows:   {folder / 'results.json'}")
+    for caution in results["cautions"]:
+        print(f"caution: {caution}", file=sys.stderr)
+    for problem in results["problems"]:
+        print(f"WRONG: {problem}", file=sys.stderr)
+    return 1 if results["problems"] else 0
+
+
+def plan_of(arguments, modes):
+    """The plan that the command line asks for."""
+    plan = FULL if arguments.full else QUICK if arguments.quick else DEFAULT
+    if arguments.modes:
+        unknown = set(arguments.modes) - set(modes)
+        if unknown:
+            raise DemoError(f"no mode named {', '.join(sorted(unknown))}; there are: "
+                            f"{', '.join(modes)}")
+        modes = tuple(m for m in modes if m in arguments.modes or m == modes[0])
+    plan = replace(plan, modes=modes, saturation=plan.saturation or arguments.saturation,
+                   idle_seconds=arguments.idle_seconds)
+    if arguments.workloads:
+        share = sum(SLICE_WEIGHTS[w] for w in arguments.workloads)
+        share /= sum(SLICE_WEIGHTS[w] for w in plan.workloads)
+        plan = replace(plan, workloads=tuple(arguments.workloads),
+                       load_seconds=plan.load_seconds * share)
+    if arguments.allocators:
+        names = tuple(dict.fromkeys(["glibc", *arguments.allocators]))
+        share = len(names) / len(plan.allocators)
+        plan = replace(plan, allocators=names, load_seconds=plan.load_seconds * share)
+    return plan
+
+
+def parse(arguments=None):
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="two workloads, at most a minute")
+    size.add_argument("--full", action="store_true",
+                      help="all workloads, four allocators and the saturation section")
+    parser.add_argument("--saturation", action="store_true",
+                        help="add 4 calls in flight, a burst of 32 and a minute of idling")
+    parser.add_argument("--idle-seconds", type=float, default=60, metavar="S",
+                        help="how long to idle after the burst (default: 60)")
+    parser.add_argument("--workloads", nargs="+", choices=list(SLICE_WEIGHTS), metavar="NAME",
+                        help=f"only these, of: {', '.join(SLICE_WEIGHTS)}")
+    parser.add_argument("--modes", nargs="+", metavar="MODE", help="only heap and these")
+    parser.add_argument("--allocators", nargs="+", choices=list(ALLOCATORS), metavar="NAME",
+                        help=f"of: {', '.join(ALLOCATORS)}")
+    parser.add_argument("--build-dir", type=Path, default=ROOT / "build/release",
+                        help="where the programs were built (default: build/release)")
+    parser.add_argument("--out", type=Path, default=ROOT / "out/demo",
+                        help="where results.json and report.html go (default: out/demo)")
+    parser.add_argument("--report-only", action="store_true",
+                        help="write report.html again from an earlier results.json")
+    return parser.parse_args(arguments)
+
+
+def main():
+    """Runs the demo; returns the exit code."""
+    arguments = parse()
+    try:
+        report.chart_library()
+        if arguments.report_only:
+            results = json.loads((arguments.out / "results.json").read_text(encoding="utf-8"))
+        else:
+            programs = Programs(arguments.build_dir)
+            plan = plan_of(arguments, programs.modes())
+            for allocator in plan.allocators:
+                library_of(allocator)
+            cpus = cores()
+            if cpus[0] == cpus[1]:
+                print("only one core may be used: server and loader share it, so the latencies "
+                      "include the loader's work", file=sys.stderr)
+            progress = Progress(estimated_seconds(plan))
+            results = measure_all(programs, plan, cpus, progress)
+            progress.end()
+        write(results, arguments.out)
+        return show(results, arguments.out)
+    except (DemoError, AllocatorMissing) as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\ndemo: interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+// The demo's server process: one memory mode, one core. It prints one line of JSON when it is ready
+// and ends when its standard input closes or on SIGTERM.
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <grpcpp/grpcpp.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/demo/demo_service.h"
+#include "bench/demo/modes.h"
+#include "bench/demo/process_stats.h"
+
+namespace {
+
+constexpr int kMessageBytesMax = 64 << 20;
+constexpr std::chrono::seconds kShutdownGrace{5};
+
+struct Flags {
+  std::string mode = "heap";
+  int cpu = -1;
+  int port = 0;
+};
+
+/// Blocks SIGTERM and SIGINT for this thread and all that it starts; returns where to read them.
+int SignalFile() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+void WaitForEnd(int signal_file) {
+  for (;;) {
+    pollfd files[] = {{STDIN_FILENO, POLLIN, 0}, {signal_file, POLLIN, 0}};
+    if (poll(files, 2, -1) < 0) continue;
+    if (files[1].revents != 0) return;
+    char ignored[256];
+    if (files[0].revents != 0 && read(STDIN_FILENO, ignored, sizeof ignored) <= 0) return;
+  }
+}
+
+int Serve(const Flags& flags) {
+  const int signal_file = SignalFile();
+  if (flags.cpu >= 0 && !harena::bench::PinTo(flags.cpu)) {
+    std::fprintf(stderr, "cannot pin the server to core %d\n", flags.cpu);
+    return 1;
+  }
+  harena::bench::DemoServiceImpl service;
+  const auto seam = harena::bench::MakeModeSeam(flags.mode, service);
+  int port = 0;
+  ::grpc::ServerBuilder builder;
+  builder.SetMaxReceiveMessageSize(kMessageBytesMax);
+  builder.AddListeningPort("127.0.0.1:" + std::to_string(flags.port),
+                           ::grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(seam->service());
+  const auto server = builder.BuildAndStart();
+  if (server == nullptr || port == 0) {
+    std::fprintf(stderr, "cannot listen on 127.0.0.1:%d\n", flags.port);
+    return 1;
+  }
+  const nlohmann::json ready = {{"port", port}, {"pid", getpid()}, {"mode", flags.mode}};
+  std::printf("%s\n", ready.dump().c_str());
+  std::fflush(stdout);
+  WaitForEnd(signal_file);
+  server->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
+  server->Wait();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Flags flags;
+  CLI::App app("The demo's gRPC server: one memory mode, one core");
+  app.add_option("--mode", flags.mode, "Memory mode")
+      ->check(CLI::IsMember(harena::bench::ModeNames()))
+      ->capture_default_str();
+  app.add_option("--cpu", flags.cpu, "Core to run on; -1 for any")->capture_default_str();
+  app.add_option("--port", flags.port, "Loopback port; 0 for any")->capture_default_str();
+  bool list = false;
+  app.add_flag("--list-modes", list, "Print the memory modes, one per line, and end");
+  CLI11_PARSE(app, argc, argv);
+  if (list) {
+    for (const std::string& mode : harena::bench::ModeNames()) std::puts(mode.c_str());
+    return 0;
+  }
+  try {
+    return Serve(flags);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "demo server: %s\n", error.what());
+    return 1;
+  }
+}

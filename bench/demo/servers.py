@@ -1,0 +1,135 @@
+"""Server and loader processes: starting, preloading, watching, stopping."""
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from common.allocators import library_of  # noqa: E402
+
+START_SECONDS = 20
+
+
+class DemoError(Exception):
+    """Something the reader can mend; the message says how."""
+
+
+def cores():
+    """(server core, loader core). The same one twice on a machine with a single core."""
+    usable = sorted(os.sched_getaffinity(0))
+    return usable[0], usable[min(1, len(usable) - 1)]
+
+
+class Programs:
+    """The built programs."""
+
+    def __init__(self, build_dir):
+        self.server = Path(build_dir) / "bench/demo/harena_demo_server"
+        self.loader = Path(build_dir) / "bench/demo/harena_demo_loader"
+        self.counter = Path(build_dir) / "bench/tools/libharena_alloc_count.so"
+        for program in (self.server, self.loader, self.counter):
+            if not program.exists():
+                raise DemoError(f"{program} is missing: build first (make build), "
+                                f"or name the build with --build-dir")
+
+    def modes(self):
+        """The modes that this server was built with, heap first."""
+        listing = subprocess.run([self.server, "--list-modes"], capture_output=True, text=True,
+                                 check=True).stdout
+        return tuple(listing.split())
+
+    def describe(self):
+        """Workloads with their sizes, and versions."""
+        text = subprocess.run([self.loader, "--describe"], capture_output=True, text=True,
+                              check=True).stdout
+        return json.loads(text)
+
+
+class Server:
+    """One server process. It ends when its standard input closes: it cannot outlive us."""
+
+    def __init__(self, programs, cell, cpu, count_file=None):
+        self.cell = cell
+        allocator = library_of(cell.allocator)
+        preload = [str(programs.counter.resolve())] if count_file else []
+        preload += [allocator] if allocator else []
+        environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+        if preload:
+            environment["LD_PRELOAD"] = ":".join(preload)
+        if count_file:
+            environment["HARENA_ALLOC_COUNT_FILE"] = str(count_file)
+        self._errors = tempfile.TemporaryFile(mode="w+")
+        self._process = subprocess.Popen(
+            [programs.server, "--mode", cell.mode, "--cpu", str(cpu), "--port", "0"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
+            env=environment)
+        ready, _, _ = select.select([self._process.stdout], [], [], START_SECONDS)
+        line = self._process.stdout.readline() if ready else ""
+        if not line:
+            raise self.failure("did not start")
+        answer = json.loads(line)
+        self.port, self.pid = answer["port"], answer["pid"]
+        for library in preload:
+            if Path(library).resolve().name not in Path(f"/proc/{self.pid}/maps").read_text():
+                raise self.failure(f"{library} was not loaded")
+
+    def failure(self, what):
+        """An error with the process's own last words."""
+        self.stop()
+        self._errors.seek(0)
+        words = self._errors.read()[-2000:].strip()
+        return DemoError(f"server {self.cell.mode} ({self.cell.allocator}): {what}. {words}")
+
+    def check_alive(self):
+        """Raises if the process has ended."""
+        if self._process.poll() is not None:
+            raise self.failure(f"ended with {self._process.returncode} while it was needed")
+
+    def rss_bytes(self):
+        """Resident memory now."""
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def stop(self):
+        """Ends the process: gracefully, and after ten seconds by force."""
+        if self._process.poll() is None:
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
+            try:
+                self._process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+
+@contextlib.contextmanager
+def running(programs, cells, cpu):
+    """One server for each cell, all on the same core; they idle until they are loaded."""
+    servers = {}
+    try:
+        for cell in cells:
+            servers[cell] = Server(programs, cell, cpu)
+        yield servers
+    finally:
+        for server in servers.values():
+            server.stop()
+
+
+def load(programs, server, cpu, **options):
+    """Runs the loader once against `server` and returns its report."""
+    command = [str(programs.loader), "--port", str(server.port), "--pid", str(server.pid),
+               "--cpu", str(cpu), "--workload", server.cell.workload]
+    for name, value in options.items():
+        command += ["--" + name.replace("_", "-"), str(value)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          timeout=float(options.get("seconds", 1)) + 60)
+    server.check_alive()
+    if done.returncode != 0:
+        raise DemoError(f"loader for {server.cell.workload}, {server.cell.mode}: "
+                        f"{done.stderr.strip()[-2000:]}")
+    return json.loads(done.stdout)

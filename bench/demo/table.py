@@ -1,0 +1,81 @@
+"""The tables of the demo, as columns that the terminal and the report share."""
+
+MEGABYTE = 1 << 20
+
+
+def _us(value):
+    return f"{value:,.0f}"
+
+
+def _ratio(value):
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _mib(value):
+    return f"{value / MEGABYTE:.1f}"
+
+
+def _allocs(value):
+    return "-" if value is None else f"{value:,.0f}"
+
+
+HEADER = ["mode", "p50", "p80", "p90", "p99", "p99.9", "CPU us", "CPU/heap", "p99/heap", "RSS MiB",
+          "peak MiB", "allocs", "busy", "requests", "errors"]
+
+
+def cells_of(row, comparison):
+    """One row as text."""
+    latency = row["latency_us"]
+    return [row["mode"], *(_us(latency[p]) for p in ("p50", "p80", "p90", "p99", "p999")),
+            _us(row["cpu_us_per_request"]), _ratio(comparison["cpu_to_heap"]),
+            _ratio(comparison["p99_to_heap"]), _mib(row["rss_bytes"]),
+            _mib(row["rss_peak_bytes"]), _allocs(row["heap_allocs_per_request"]),
+            f"{comparison['busy_share']:.0%}", f"{row['requests']:,}", str(row["errors"])]
+
+
+SATURATION_HEADER = ["mode", "calls/s", "p50", "p99", "CPU us", "CPU/heap", "p99/heap",
+                     "start MiB", "after burst MiB", "idle MiB", "idle/start", "errors"]
+
+
+def saturation_cells(entry):
+    """One saturation entry as text."""
+    return [entry["mode"], f"{entry['qps']:,.0f}", _us(entry["latency_us"]["p50"]),
+            _us(entry["latency_us"]["p99"]), _us(entry["cpu_us_per_request"]),
+            _ratio(entry["cpu_to_heap"]), _ratio(entry["p99_to_heap"]),
+            _mib(entry["rss_start_bytes"]), _mib(entry["rss_burst_bytes"]),
+            _mib(entry["rss_idle_bytes"]), _ratio(entry["rss_idle_to_start"]),
+            str(entry["errors"])]
+
+
+def groups(results):
+    """(workload, allocator, [(row, comparison), ...]) in the order of the run."""
+    grouped = {}
+    for row, comparison in zip(results["rows"], results["comparisons"]):
+        grouped.setdefault((row["workload"], row["allocator"]), []).append((row, comparison))
+    return [(workload, allocator, pairs) for (workload, allocator), pairs in grouped.items()]
+
+
+def render(header, lines):
+    """Aligned text: the first column to the left, the others to the right."""
+    widths = [max(len(line[i]) for line in [header, *lines]) for i in range(len(header))]
+    def text(line):
+        rest = (line[i].rjust(widths[i]) for i in range(1, len(line)))
+        return "  ".join([line[0].ljust(widths[0]), *rest])
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join([text(header), rule, *(text(line) for line in lines)])
+
+
+def terminal(results):
+    """All tables for the terminal."""
+    parts = []
+    for workload, allocator, pairs in groups(results):
+        target = pairs[0][0]["qps_target"]
+        parts.append(f"\n{workload}, {allocator}: {target:,.1f} requests per second, "
+                     f"latency in us from the scheduled send time")
+        parts.append(render(HEADER, [cells_of(*pair) for pair in pairs]))
+    if results.get("saturation"):
+        section = results["saturation"]
+        parts.append(f"\n{section['workload']}: 4 calls in flight; then a burst of 32 in flight; "
+                     f"then {section['idle_seconds']:.0f} s idle")
+        parts.append(render(SATURATION_HEADER, [saturation_cells(e) for e in section["entries"]]))
+    return "\n".join(parts)

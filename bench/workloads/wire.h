@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include <google/protobuf/message_lite.h>
+
+namespace harena::bench {
+
+/// The message's wire bytes with map entries in key order, so that equal messages give equal bytes.
+/// Thread-safe for a message that nobody changes.
+std::string DeterministicBytes(const google::protobuf::MessageLite& message);
+
+}  // namespace harena::bench

@@ -1,0 +1,62 @@
+#include "harena/adapters/grpc/method.h"
+
+#include <utility>
+
+#include "harena/base/log.h"
+
+namespace harena::grpc {
+
+Method::Method(std::string name, const Options& options,
+               const google::protobuf::MessageLite& request_prototype,
+               const google::protobuf::MessageLite& response_prototype,
+               std::optional<std::string> why_not_reusable)
+    : name_(std::move(name)),
+      why_not_reusable_(std::move(why_not_reusable)),
+      scopes_(options),
+      keeper_(request_prototype, response_prototype, options) {
+  SayIfNotReusable(options.mode);
+}
+
+std::optional<std::string> Method::SetMode(Mode mode) {
+  if (auto problem = scopes_.SetMode(mode)) return name_ + ": " + *problem;
+  SayIfNotReusable(mode);
+  // What another mode kept is of no use to this one.
+  if (mode != Mode::kReuse) keeper_.Trim();
+  return std::nullopt;
+}
+
+std::optional<std::string> Method::SetRequestBytesMax(size_t bytes) {
+  auto problem = scopes_.SetRequestBytesMax(bytes);
+  if (problem) problem->insert(0, name_ + ": ");
+  return problem;
+}
+
+void Method::SayIfNotReusable(Mode mode) const {
+  if (mode != Mode::kReuse || !why_not_reusable_) return;
+  Log(Severity::kWarning, name_ + ": mode reuse is served as pages: " + *why_not_reusable_);
+}
+
+Mode Method::ServedAs(Mode mode) const noexcept {
+  return mode == Mode::kReuse && why_not_reusable_ ? Mode::kPages : mode;
+}
+
+::grpc::Status Method::Refuse(const Refusal& refusal) {
+  refused_.fetch_add(1, std::memory_order_relaxed);
+  return {::grpc::StatusCode::RESOURCE_EXHAUSTED, "harena: " + name_ + ": " + refusal.Message()};
+}
+
+MethodStats Method::stats() const {
+  const Mode mode = scopes_.mode();
+  return {
+      .name = name_,
+      .mode = mode,
+      .served = ServedAs(mode),
+      .requests = requests_.load(std::memory_order_relaxed),
+      .malformed = malformed_.load(std::memory_order_relaxed),
+      .refused = refused_.load(std::memory_order_relaxed),
+      .scopes = scopes_.stats(),
+      .kept = keeper_.stats(),
+  };
+}
+
+}  // namespace harena::grpc

@@ -1,0 +1,80 @@
+// How gRPC is made to parse a request onto a scope and within its budget.
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include <grpcpp/impl/codegen/serialization_traits.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/proto_buffer_reader.h>
+#include <grpcpp/support/status.h>
+
+#include "harena/adapters/grpc/method.h"
+#include "harena/pb/parse.h"
+#include "harena/scope/scope.h"
+
+namespace harena::grpc {
+
+/// Stands where gRPC's handler expects the request type. gRPC parses a T through
+/// SerializationTraits<T>, so a type of our own brings our own parsing along, without touching what
+/// any other code of the program sees for the real message type.
+template <typename Request>
+struct RequestSlot {
+  Request* message = nullptr;
+  Scope* scope = nullptr;         // null when there was no memory for one; then `refusal` says why
+  bool parse_onto_scope = false;  // false in mode heap
+  Method* method = nullptr;
+  std::optional<Refusal> refusal;
+
+  /// gRPC orders what it hands from thread to thread, but its packages are not compiled for
+  /// ThreadSanitizer, which then calls the end of a call a race. A store after each step and a load
+  /// before the end say it once more where it is seen; each costs a plain move.
+  void HandOn() const noexcept { handed_on.store(true, std::memory_order_release); }
+  void TakeBack() const noexcept { static_cast<void>(handed_on.load(std::memory_order_acquire)); }
+  mutable std::atomic<bool> handed_on{false};
+};
+
+}  // namespace harena::grpc
+
+namespace grpc {
+
+template <typename Request>
+class SerializationTraits<harena::grpc::RequestSlot<Request>> {
+ public:
+  static Status Deserialize(ByteBuffer* buffer, harena::grpc::RequestSlot<Request>* slot) {
+    const Status status = DeserializeInto(buffer, slot);
+    if (!status.ok()) slot->method->CountMalformed();
+    slot->HandOn();
+    return status;
+  }
+
+ private:
+  static Status DeserializeInto(ByteBuffer* buffer, harena::grpc::RequestSlot<Request>* slot) {
+    if (slot->refusal) {
+      // Not parsed, but it still reaches the handler's place, which answers it.
+      buffer->Clear();
+      return Status::OK;
+    }
+    return slot->parse_onto_scope
+               ? ParseOntoScope(*buffer, *slot)
+               : SerializationTraits<Request>::Deserialize(buffer, slot->message);
+  }
+
+  static Status ParseOntoScope(ByteBuffer& buffer, harena::grpc::RequestSlot<Request>& slot) {
+    harena::pb::ParseResult result;
+    {
+      ProtoBufferReader reader(&buffer);
+      if (!reader.status().ok()) return reader.status();
+      result = harena::pb::Parse(*slot.scope, reader, buffer.Length(), *slot.message);
+    }
+    // gRPC forgets the buffer after this call; whoever parses it lets go of the wire bytes.
+    buffer.Clear();
+    if (result.status == harena::pb::ParseStatus::kMalformed) {
+      return {StatusCode::INTERNAL, slot.message->InitializationErrorString()};
+    }
+    if (result.status == harena::pb::ParseStatus::kRefused) slot.refusal = result.refusal;
+    return Status::OK;
+  }
+};
+
+}  // namespace grpc

@@ -1,0 +1,167 @@
+#include "harena/pb/block_hooks.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <utility>
+
+#include "harena/base/check.h"
+#include "harena/mem/budget.h"
+#include "harena/pb/budget_frame.h"
+
+namespace harena::pb {
+namespace {
+
+std::atomic<uint64_t> unframed_overruns{0};
+std::atomic<uint64_t> system_refusals{0};
+
+// protobuf computes block sizes with unchecked arithmetic (its maintainers refuse checks on their
+// fast path), so nonsense is stopped here, where a block is taken once per page.
+constexpr size_t kBlockBytesMax = SIZE_MAX / 4;
+
+void ChargeFrame(Budget& budget, size_t bytes, size_t slack_bytes) {
+  Refusal refusal;
+  if (!budget.TryCharge(bytes, slack_bytes, &refusal)) throw BudgetExceeded(refusal);
+}
+
+[[noreturn]] void ThrowSystemRefusal(const Refusal& refusal) {
+  system_refusals.fetch_add(1, std::memory_order_relaxed);
+  throw BudgetExceeded(refusal);
+}
+
+// Memory that no limit can refuse any more: it must be had or the process is out of memory.
+void* AllocateUnframed(size_t bytes) {
+  void* data = std::malloc(bytes);
+  if (data == nullptr) throw BudgetExceeded({.bytes_wanted = bytes});
+  ProcessBudget().ForceCharge(bytes);
+  return data;
+}
+
+void FreeMalloced(void* data, size_t bytes) {
+  std::free(data);
+  ProcessBudget().Refund(bytes);
+}
+
+void* AllocatePages(PagePool& pool, size_t bytes, Budget* budget) {
+  HARENA_CHECK(bytes != 0 && bytes <= kBlockBytesMax,
+               "protobuf asked an arena block of an impossible size; its block size overflowed");
+  // All of the block, although protobuf asks for less: an array of 2^k numbers and its header take
+  // a block of twice that.
+  const size_t block_bytes = pool.BlockBytes(bytes);
+  if (budget != nullptr) ChargeFrame(*budget, block_bytes, pool.options().page_bytes);
+  Refusal refusal;
+  const Block block = pool.TryAllocate(bytes, &refusal);
+  if (HARENA_LIKELY(block)) return block.data;
+  if (budget != nullptr) {
+    budget->Refund(block_bytes);
+    ThrowSystemRefusal(refusal);
+  }
+  unframed_overruns.fetch_add(1, std::memory_order_relaxed);
+  return AllocateUnframed(bytes);
+}
+
+// One hook per pool and rule: the function's address is all the context that protobuf lets us
+// carry.
+template <uint32_t kIndex, WhenRefused kRule>
+void* AllocatePagesOf(size_t bytes) {
+  PagePool& pool = PagePool::AtIndex(kIndex);
+  Budget* const budget = BudgetFrame::Current();
+  if (kRule == WhenRefused::kThrow) return AllocatePages(pool, bytes, budget);
+  if (budget != nullptr) budget->ForceCharge(pool.BlockBytes(bytes));
+  return AllocatePages(pool, bytes, nullptr);
+}
+
+using BlockHook = void* (*)(size_t);
+
+template <WhenRefused kRule>
+constexpr auto kPageHooks = []<uint32_t... kIndex>(std::integer_sequence<uint32_t, kIndex...>) {
+  return std::array<BlockHook, sizeof...(kIndex)>{&AllocatePagesOf<kIndex, kRule>...};
+}
+(std::make_integer_sequence<uint32_t, PagePool::kPoolsMax>());
+
+void FreePages(void* data, size_t bytes) {
+  if (HottestLast* order = HottestLast::Current()) return order->Add(data, bytes);
+  PagePool* pool = PagePool::OwnerOf(data);
+  if (HARENA_UNLIKELY(pool == nullptr)) return FreeMalloced(data, bytes);
+  pool->Free(data, bytes);
+}
+
+}  // namespace
+
+HottestLast::~HottestLast() {
+  current_ = nullptr;
+  while (newest_added_ != nullptr) {
+    const Entry entry = *newest_added_;
+    FreePages(newest_added_, entry.bytes);
+    newest_added_ = entry.older;
+  }
+}
+
+void HottestLast::Add(void* block, size_t bytes) noexcept {
+  newest_added_ = ::new (block) Entry{newest_added_, bytes};
+}
+
+namespace {
+
+// Whatever the limits say, but counted.
+void* AllocateMallocedOverLimits(size_t bytes, Budget* budget) {
+  void* data = AllocateUnframed(bytes);
+  if (budget != nullptr) budget->ForceCharge(bytes);
+  if (ProcessBudget().bytes_used() > ProcessBudget().bytes_max()) {
+    unframed_overruns.fetch_add(1, std::memory_order_relaxed);
+  }
+  return data;
+}
+
+template <WhenRefused kRule>
+void* AllocateMalloced(size_t bytes) {
+  HARENA_CHECK(bytes != 0 && bytes <= kBlockBytesMax,
+               "protobuf asked an arena block of an impossible size; its block size overflowed");
+  Budget* const budget = BudgetFrame::Current();
+  if (budget == nullptr || kRule == WhenRefused::kOverrun) {
+    return AllocateMallocedOverLimits(bytes, budget);
+  }
+  // The same grace as for pages, so that a limit means the same in every mode.
+  ChargeFrame(*budget, bytes, PagePool::Default().options().page_bytes);
+  Refusal refusal;
+  if (!ProcessBudget().TryCharge(bytes, 0, &refusal)) {
+    budget->Refund(bytes);
+    ThrowSystemRefusal(refusal);
+  }
+  void* data = std::malloc(bytes);
+  if (data == nullptr) {
+    budget->Refund(bytes);
+    ProcessBudget().Refund(bytes);
+    ThrowSystemRefusal({.bytes_wanted = bytes});
+  }
+  return data;
+}
+
+}  // namespace
+
+google::protobuf::ArenaOptions PageArenaOptions(PagePool& pool, WhenRefused when_refused) {
+  google::protobuf::ArenaOptions options;
+  options.start_block_size = pool.options().page_bytes;
+  options.max_block_size = pool.options().page_bytes;
+  options.block_alloc = when_refused == WhenRefused::kThrow
+                            ? kPageHooks<WhenRefused::kThrow>[pool.index()]
+                            : kPageHooks<WhenRefused::kOverrun>[pool.index()];
+  options.block_dealloc = &FreePages;
+  return options;
+}
+
+google::protobuf::ArenaOptions MallocArenaOptions(WhenRefused when_refused) {
+  google::protobuf::ArenaOptions options;
+  options.block_alloc = when_refused == WhenRefused::kThrow
+                            ? &AllocateMalloced<WhenRefused::kThrow>
+                            : &AllocateMalloced<WhenRefused::kOverrun>;
+  options.block_dealloc = &FreeMalloced;
+  return options;
+}
+
+uint64_t SystemRefusals() noexcept { return system_refusals.load(std::memory_order_relaxed); }
+
+uint64_t UnframedOverruns() noexcept { return unframed_overruns.load(std::memory_order_relaxed); }
+
+}  // namespace harena::pb

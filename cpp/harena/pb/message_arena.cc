@@ -1,0 +1,57 @@
+#include "harena/pb/message_arena.h"
+
+#include <algorithm>
+
+#include "harena/pb/block_hooks.h"
+#include "harena/pb/budget_frame.h"
+
+namespace harena::pb {
+namespace {
+
+// What stays in the scope's first block for the handler's own allocations.
+constexpr size_t kKeepBytes = 2048;
+// Below this protobuf could not even put its own head there.
+constexpr size_t kStartBytesMin = 1024;
+
+std::span<std::byte> StartOf(Scope& scope) {
+  if (scope.mode() == Mode::kArena) return {};
+  const ArenaStats stats = scope.arena().stats();
+  const size_t rest_bytes =
+      stats.bytes_in_blocks - std::min(stats.bytes_in_blocks, stats.bytes_used);
+  if (rest_bytes < kStartBytesMin + kKeepBytes) return {};
+  return scope.arena().TakeRest(kKeepBytes);
+}
+
+google::protobuf::ArenaOptions OptionsOf(Scope& scope, std::span<std::byte> start) {
+  const WhenRefused when_refused =
+      scope.messages_may_throw() ? WhenRefused::kThrow : WhenRefused::kOverrun;
+  if (scope.mode() == Mode::kArena) return MallocArenaOptions(when_refused);
+  google::protobuf::ArenaOptions options =
+      PageArenaOptions(*scope.arena().options().pool, when_refused);
+  if (start.size() >= kStartBytesMin) {
+    options.initial_block = reinterpret_cast<char*>(start.data());
+    options.initial_block_size = start.size();
+  }
+  return options;
+}
+
+}  // namespace
+
+MessageArena::MessageArena(Scope& scope) : MessageArena(scope, StartOf(scope)) {}
+
+MessageArena::MessageArena(Scope& scope, std::span<std::byte> start) : start_bytes_(start.size()) {
+  // protobuf takes an arena's first block as it makes it.
+  BudgetFrame frame(scope.budget());
+  arena_.emplace(OptionsOf(scope, start));
+}
+
+MessageArena::~MessageArena() {
+  HottestLast order;
+  arena_.reset();
+}
+
+ptrdiff_t MessageArena::bytes_used_beyond_arena() const noexcept {
+  return static_cast<ptrdiff_t>(arena_->SpaceUsed()) - static_cast<ptrdiff_t>(start_bytes_);
+}
+
+}  // namespace harena::pb

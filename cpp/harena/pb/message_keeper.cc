@@ -1,0 +1,185 @@
+#include "harena/pb/message_keeper.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <google/protobuf/arena.h>
+
+#include "harena/pb/block_hooks.h"
+#include "harena/pb/budget_frame.h"
+#include "harena/scope/profile.h"
+
+namespace harena::pb {
+
+using google::protobuf::Arena;
+using google::protobuf::MessageLite;
+
+struct MessageKeeper::Instance {
+  Instance(const State& state, PagePool& pool);
+
+  Arena arena;
+  MessageLite* request;
+  MessageLite* response;
+  bool fresh = true;
+  /// What may be held beside the arena: string bodies are on the heap, Clear() keeps their
+  /// capacity, and those of dropped map nodes stay until the arena ends. protobuf counts none of
+  /// it, but each request can add no more than its wire bytes.
+  size_t outside_bytes_max = 0;
+  uint64_t idle_since_ms = 0;
+};
+
+struct MessageKeeper::State {
+  State(const MessageLite& request, const MessageLite& response, const Options& given)
+      : request_prototype(request), response_prototype(response), options(given) {
+    // Room for all of them now: returning an instance happens where nothing may fail.
+    idle.reserve(options.reuse_instances_max);
+  }
+
+  bool WorthKeeping(const Instance& instance) const noexcept;
+  void Return(std::unique_ptr<Instance> instance, size_t request_bytes) noexcept;
+  void Drop(std::unique_ptr<Instance> instance) noexcept;
+  size_t DropIdleBefore(uint64_t before_ms) noexcept;
+
+  const MessageLite& request_prototype;
+  const MessageLite& response_prototype;
+  const Options options;
+  Profile fresh_bytes;
+
+  mutable std::mutex mutex;
+  std::vector<std::unique_ptr<Instance>> idle;  // hottest last
+  MessageKeeperStats counts;
+};
+
+// Lives on the borrowing scope's arena, so the instance returns when the scope ends.
+struct MessageKeeper::Loan {
+  Loan(std::shared_ptr<State> owner, Scope& scope) noexcept
+      : state(std::move(owner)), request_bytes(scope.outside_bytes()), budget(scope.budget()) {}
+  ~Loan() {
+    if (instance == nullptr) return;
+    if (Refusals() == refusals_before) {
+      state->Return(std::move(instance), request_bytes);
+    } else {
+      state->Drop(std::move(instance));
+    }
+  }
+
+  // Counts what may have stopped protobuf half way through a change of a message. Its maps are then
+  // broken: Clear() would walk a table that is not there.
+  uint64_t Refusals() const noexcept { return budget.refusals() + SystemRefusals(); }
+
+  std::shared_ptr<State> state;
+  std::unique_ptr<Instance> instance;
+  const size_t& request_bytes;  // these two are in the scope, which outlives its arena
+  const Budget& budget;
+  uint64_t refusals_before = 0;
+};
+
+MessageKeeper::Instance::Instance(const State& state, PagePool& pool)
+    : arena(PageArenaOptions(pool)),
+      request(state.request_prototype.New(&arena)),
+      response(state.response_prototype.New(&arena)) {}
+
+bool MessageKeeper::State::WorthKeeping(const Instance& instance) const noexcept {
+  if (instance.arena.SpaceAllocated() > options.reuse_bytes_max) return false;
+  if (instance.outside_bytes_max > options.reuse_bytes_max) return false;
+  const size_t usual_bytes =
+      std::max(fresh_bytes.Percentile(90), options.pool().options().page_bytes);
+  return static_cast<double>(instance.arena.SpaceUsed()) <=
+         options.reuse_growth_max * static_cast<double>(usual_bytes);
+}
+
+void MessageKeeper::State::Return(std::unique_ptr<Instance> instance,
+                                  size_t request_bytes) noexcept {
+  if (std::exchange(instance->fresh, false)) fresh_bytes.Record(instance->arena.SpaceUsed());
+  // The size that serializing left behind; computing it anew would cost a pass over the message.
+  const int response_bytes = instance->response->GetCachedSize();
+  instance->outside_bytes_max += request_bytes + static_cast<size_t>(std::max(response_bytes, 0));
+  if (WorthKeeping(*instance)) {
+    // Now and not when it is next borrowed: this is off the path of a request.
+    instance->request->Clear();
+    instance->response->Clear();
+    instance->idle_since_ms = options.pool().options().now_ms();
+    std::lock_guard lock(mutex);
+    if (idle.size() < options.reuse_instances_max) {
+      idle.push_back(std::move(instance));
+      return;
+    }
+  }
+  Drop(std::move(instance));
+}
+
+void MessageKeeper::State::Drop(std::unique_ptr<Instance> instance) noexcept {
+  instance.reset();
+  std::lock_guard lock(mutex);
+  ++counts.instances_dropped;
+}
+
+size_t MessageKeeper::State::DropIdleBefore(uint64_t before_ms) noexcept {
+  size_t dropped = 0;
+  while (true) {
+    std::unique_ptr<Instance> victim;
+    {
+      std::lock_guard lock(mutex);
+      // The coldest stands first, as instances are borrowed from the back.
+      if (idle.empty() || idle.front()->idle_since_ms >= before_ms) return dropped;
+      victim = std::move(idle.front());
+      idle.erase(idle.begin());
+      ++counts.instances_dropped;
+    }
+    ++dropped;
+  }
+}
+
+MessageKeeper::MessageKeeper(const MessageLite& request_prototype,
+                             const MessageLite& response_prototype, const Options& options)
+    : state_(std::make_shared<State>(request_prototype, response_prototype, options)) {}
+
+MessageKeeper::~MessageKeeper() { Trim(); }
+
+MessageKeeper::Pair MessageKeeper::Borrow(Scope& scope) {
+  Loan* loan = scope.Create<Loan>(state_, scope);
+  {
+    std::lock_guard lock(state_->mutex);
+    if (!state_->idle.empty()) {
+      loan->instance = std::move(state_->idle.back());
+      state_->idle.pop_back();
+    }
+  }
+  Budget& budget = scope.budget();
+  if (loan->instance != nullptr) {
+    Refusal refusal;
+    const size_t held_bytes = loan->instance->arena.SpaceAllocated();
+    // One that holds more than this request may take is of no use to it.
+    if (!budget.TryCharge(held_bytes, 0, &refusal)) state_->Drop(std::move(loan->instance));
+  }
+  if (loan->instance == nullptr) {
+    BudgetFrame frame(budget);
+    loan->instance = std::make_unique<Instance>(*state_, state_->options.pool());
+    std::lock_guard lock(state_->mutex);
+    ++state_->counts.instances_built;
+  }
+  loan->refusals_before = loan->Refusals();
+  return {loan->instance->request, loan->instance->response};
+}
+
+size_t MessageKeeper::Decay() noexcept {
+  const PagePoolOptions& pool = state_->options.pool().options();
+  const auto decay_ms = static_cast<uint64_t>(pool.decay_after.count());
+  const uint64_t now_ms = pool.now_ms();
+  if (decay_ms == 0 || now_ms < decay_ms) return 0;
+  return state_->DropIdleBefore(now_ms - decay_ms + 1);
+}
+
+size_t MessageKeeper::Trim() noexcept { return state_->DropIdleBefore(UINT64_MAX); }
+
+MessageKeeperStats MessageKeeper::stats() const {
+  std::lock_guard lock(state_->mutex);
+  MessageKeeperStats stats = state_->counts;
+  stats.instances_idle = state_->idle.size();
+  for (const auto& instance : state_->idle) stats.bytes_idle += instance->arena.SpaceAllocated();
+  return stats;
+}
+
+}  // namespace harena::pb
