@@ -42,7 +42,7 @@ template <typename Request>
 class SerializationTraits<harena::grpc::RequestSlot<Request>> {
  public:
   static Status Deserialize(ByteBuffer* buffer, harena::grpc::RequestSlot<Request>* slot) {
-    const Status status = DeserializeInto(buffer, slot);
+    Status status = DeserializeInto(buffer, slot);
     if (!status.ok()) slot->method->CountMalformed();
     slot->HandOn();
     return status;
