@@ -15,9 +15,12 @@ namespace {
 // The learned size of a first block: what the percentile asks for.
 size_t LearnedFirstBlockBytes(const PoolState& state) noexcept {
   const Options& options = state.options;
-  return scope_internal::FirstBlockBytes(options.pool(),
-                                         state.profile.Percentile(options.first_block_percentile),
-                                         options.first_block_bytes_max);
+  // A quarter of the limit at most: a block is charged whole, and requests that ran into the limit
+  // must not teach the next ones to start with all of it.
+  const size_t part_of_limit_bytes = state.request_bytes_max.load(std::memory_order_relaxed) / 4;
+  return scope_internal::FirstBlockBytes(
+      options.pool(), state.profile.Percentile(options.first_block_percentile),
+      std::min(options.first_block_bytes_max, part_of_limit_bytes));
 }
 
 }  // namespace
