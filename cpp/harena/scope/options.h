@@ -20,7 +20,8 @@ struct Options {
 
   /// Bytes of a scope's first block. 0 learns them from the method's requests.
   size_t first_block_bytes = 0;
-  /// The learned first block is never larger than this; what does not fit goes on in pages.
+  /// The learned first block is never larger than this, nor than a quarter of request_bytes_max;
+  /// what does not fit goes on in pages.
   size_t first_block_bytes_max = size_t{256} << 10;
   /// The share of requests, in percent, that should fit into the learned first block.
   double first_block_percentile = 75;
