@@ -29,7 +29,6 @@ using test::Field;
 using test::Number;
 using test::Tag;
 
-constexpr size_t kPageBytes = 64 * kKiB;
 
 Shapes SomeShapes() {
   Shapes shapes;
