@@ -29,7 +29,6 @@ using test::Field;
 using test::Number;
 using test::Tag;
 
-
 Shapes SomeShapes() {
   Shapes shapes;
   shapes.set_text("some text that does not fit into a string itself");
