@@ -149,10 +149,9 @@ MessageKeeper::Pair MessageKeeper::Borrow(Scope& scope) {
   }
   Budget& budget = scope.budget();
   if (loan->instance != nullptr) {
-    Refusal refusal;
     const size_t held_bytes = loan->instance->arena.SpaceAllocated();
     // One that holds more than this request may take is of no use to it.
-    if (!budget.TryCharge(held_bytes, 0, &refusal)) state_->Drop(std::move(loan->instance));
+    if (!budget.TryCharge(held_bytes)) state_->Drop(std::move(loan->instance));
   }
   if (loan->instance == nullptr) {
     BudgetFrame frame(budget);

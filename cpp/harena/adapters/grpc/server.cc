@@ -8,6 +8,22 @@
 #include "harena/mem/heap_trim.h"
 
 namespace harena::grpc {
+namespace {
+
+// What is wrong with `change` for the first method that it does not suit: a change for all of them
+// is looked at before it is made for any.
+template <typename Change>
+std::optional<std::string> WhyNotForAll(const std::vector<std::shared_ptr<Method>>& methods,
+                                        Change change) {
+  for (const auto& method : methods) {
+    Options changed = method->scopes().options();
+    change(changed);
+    if (auto problem = changed.Validate()) return method->name() + ": " + *problem;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Server::~Server() = default;
 
@@ -73,11 +89,8 @@ std::string Server::UnknownMethod(std::string_view name) const {
 
 std::optional<std::string> Server::SetMode(Mode mode) {
   std::lock_guard lock(change_);
-  // All or nothing: look first.
-  for (const auto& method : methods_) {
-    Options changed = method->scopes().options();
-    changed.mode = mode;
-    if (auto problem = changed.Validate()) return method->name() + ": " + *problem;
+  if (auto problem = WhyNotForAll(methods_, [=](Options& options) { options.mode = mode; })) {
+    return problem;
   }
   for (const auto& method : methods_) {
     if (auto problem = method->SetMode(mode)) return problem;
@@ -94,10 +107,9 @@ std::optional<std::string> Server::SetMode(std::string_view name, Mode mode) {
 
 std::optional<std::string> Server::SetRequestBytesMax(size_t bytes) {
   std::lock_guard lock(change_);
-  for (const auto& method : methods_) {
-    Options changed = method->scopes().options();
-    changed.request_bytes_max = bytes;
-    if (auto problem = changed.Validate()) return method->name() + ": " + *problem;
+  if (auto problem =
+          WhyNotForAll(methods_, [=](Options& options) { options.request_bytes_max = bytes; })) {
+    return problem;
   }
   for (const auto& method : methods_) {
     if (auto problem = method->SetRequestBytesMax(bytes)) return problem;
