@@ -13,10 +13,15 @@ RUN_CLANG_TIDY ?= run-clang-tidy-14
 # The sanitizer builds are the second compiler's, where it is installed.
 SANITIZER_CXX ?= $(shell command -v clang++-14 || command -v clang++ || echo c++)
 
+# The Go that setup found or got; asked for only when a recipe uses it.
+GO = $(shell tools/go_path.sh)
+# The modules are those of go.work. Each is tested by its own go.mod, as its users build it.
+GO_MODULES = $(shell sed -n 's/^\t\.\///p' go.work)
+
 SOURCES = $(shell find cpp bench -name gen -prune -o \( -name '*.h' -o -name '*.cc' \) -print)
 
 ##@ Everyday
-.PHONY: help setup build demo
+.PHONY: help setup build demo generate
 help:  ## This list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -33,9 +38,12 @@ demo: build/release/build.ninja  ## The main job: real feeds over gRPC, every me
 	python3 bench/demo/run.py --build-dir build/release --out out/demo \
 	  $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(SATURATION),--saturation)
 
+generate: setup  ## Write the checked-in Go code of the .proto files again
+	go/tools/generate.sh
+
 ##@ Tests
-.PHONY: test test-release test-asan test-tsan test-debug test-slow
-test: test-release test-asan test-tsan  ## All tests: optimised, then under ASan + UBSan, then under TSan
+.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-slow
+test: test-release test-asan test-tsan test-go  ## All tests: C++ optimised, under ASan + UBSan, under TSan; then Go
 
 test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
 	cmake --build build/$* -j $(JOBS)
@@ -43,12 +51,24 @@ test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
 
 test-release:  ## The tests in one build alone; so do test-asan, test-tsan, test-debug
 
+test-go: test-go-plain test-go-race test-go-debug  ## The Go tests: as they are, under the race detector, with the debug tag
+
+# The race detector brings checkptr with it.
+test-go-plain test-go-race: test-go-%: setup
+	tools/go_test.sh $* $(GO_MODULES)
+
+test-go-debug: setup
+	tools/go_test.sh debug go
+
+test-go-oldest: setup  ## The Go tests with the oldest Go that each module admits (downloaded)
+	tools/go_test.sh oldest go go/pb go/vet
+
 test-slow: build  ## The tests that take minutes (memory growth over time)
 	ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure
 
 ##@ Rules
-.PHONY: check check-format check-layers check-docs check-headers check-tidy format
-check: check-format check-layers check-docs check-headers check-tidy  ## Format, layers, file sizes, docs, headers, clang-tidy
+.PHONY: check check-format check-layers check-docs check-go check-headers check-tidy format
+check: check-format check-layers check-docs check-go check-headers check-tidy  ## Format, layers, file sizes, docs, Go, headers, clang-tidy
 
 check-format: setup
 	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES) || { echo 'check-format: `make format` mends this' >&2; exit 1; }
@@ -62,6 +82,10 @@ check-docs: setup
 	python3 tools/check_docs.py
 	python3 tools/check_docs_test.py --quiet
 
+check-go: setup  ## gofmt, go vet, staticcheck, go.mod files and generated code
+	tools/go_check.sh $(GO_MODULES)
+	go/tools/generate.sh --check
+
 # Each public header compiles by itself.
 check-headers: build/release/build.ninja
 	cmake --build build/release -j $(JOBS) --target all_verify_interface_header_sets
@@ -69,12 +93,13 @@ check-headers: build/release/build.ninja
 check-tidy: build/release/build.ninja
 	$(RUN_CLANG_TIDY) -quiet -j $(JOBS) -p build/release '^$(CURDIR)/cpp/(harena|codegen)/.*(?<!_test)(?<!_bench)\.cc$$'
 
-format: setup  ## Rewrite the C++ files in the project's format
+format: setup  ## Rewrite the C++ and Go files in the project's format
 	@$(CLANG_FORMAT) -i $(SOURCES)
+	@$(dir $(GO))gofmt -w go bench/go
 
 ##@ Benchmarks
-.PHONY: bench bench-messages bench-mem
-bench: bench-messages bench-mem  ## Both of these
+.PHONY: bench bench-messages bench-mem bench-go
+bench: bench-messages bench-mem bench-go  ## All of these
 
 bench-messages: build/release/build.ninja  ## Cost of one request's messages per mode, allocator and payload
 	cmake --build build/release -j $(JOBS) --target harena_bench_messages harena_alloc_count
@@ -84,6 +109,9 @@ bench-mem: build/release/build.ninja  ## The memory core against malloc implemen
 	cmake --build build/release -j $(JOBS) --target mem_bench scope_bench
 	python3 bench/mem/run.py --bin build/release/cpp/harena/mem/mem_bench \
 	  --bin build/release/cpp/harena/scope/scope_bench $(if $(QUICK),--quick)
+
+bench-go: setup  ## The Go arena, codec and gRPC adapter against their rivals
+	python3 bench/go/run.py --out out/bench/go.json $(if $(QUICK),--quick)
 
 ##@ Package
 .PHONY: install clean

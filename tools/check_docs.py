@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds what the Markdown pages promise: their C++ compiles, their `make` targets and links exist.
+"""Holds what the Markdown pages promise: their code compiles, their `make` targets and links exist.
 
 Each ```cpp block stands under a comment that says how it compiles:
   <!-- compile: file -->          a complete translation unit
@@ -7,6 +7,10 @@ Each ```cpp block stands under a comment that says how it compiles:
                                   cpp/tests/docs/preludes/PRELUDE.h (their #include lines go first)
 There is no marker for a block that does not compile. With --extract the blocks are written as .cc
 files, which the build then compiles (cpp/tests/docs).
+
+Each ```go block is a quotation from a Go file that is compiled anyway, an example_test.go as a rule:
+  <!-- from: FILE -->             the block's lines stand in FILE in this order, indented as one likes;
+                                  a line that is only `...` stands for lines left out
 """
 
 import argparse
@@ -22,7 +26,7 @@ SHELL_LANGUAGES = {"sh", "bash", "shell", "console"}
 CPP_MISSPELLED = {"c++", "cc", "cxx", "C++", "Cpp", "CPP"}
 
 FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*([^\s`]*)")
-MARKER = re.compile(r"^\s*<!--\s*compile:\s*(.*?)\s*-->\s*$")
+MARKER = re.compile(r"^\s*<!--\s*(compile|from):\s*(.*?)\s*-->\s*$")
 INLINE_CODE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)>\s]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
@@ -39,6 +43,7 @@ class Block:
     language: str
     marker: str | None
     text: list[str]
+    source: str | None = None  # of a ```go block
 
 
 @dataclass
@@ -52,7 +57,7 @@ class Page:
 
 def read_page(root: Path, path: Path) -> Page:
     page = Page(path, [], [])
-    marker = None
+    marker = source = None
     block = None
     fence = indent = ""
     for number, line in enumerate((root / path).read_text(encoding="utf-8").splitlines(), 1):
@@ -65,14 +70,16 @@ def read_page(root: Path, path: Path) -> Page:
                 block.text.append(line.removeprefix(indent))
         elif opening:
             indent, fence, language = opening.groups()
-            block = Block(path, number + 1, language, marker, [])
-            marker = None
+            block = Block(path, number + 1, language, marker, [], source)
+            marker = source = None
         else:
             found = MARKER.match(line)
-            if found:
-                marker = found.group(1)
+            if found and found.group(1) == "compile":
+                marker = found.group(2)
+            elif found:
+                source = found.group(2)
             elif line.strip():
-                marker = None
+                marker = source = None
             page.prose.append((number, line))
     if block is not None:
         page.blocks.append(block)
@@ -93,6 +100,8 @@ def check_block(root: Path, block: Block) -> list[str]:
     where = f"{block.page}:{block.line - 1}"
     if block.language in CPP_MISSPELLED:
         return [f"{where}: write the language as ```cpp"]
+    if block.language == "go":
+        return check_quotation(root, block, where)
     if block.language != "cpp":
         return [f"{where}: `compile: {block.marker}` stands over a ```{block.language} block"
                 ] if block.marker else []
@@ -104,6 +113,30 @@ def check_block(root: Path, block: Block) -> list[str]:
                 "`<!-- compile: body PRELUDE -->` on the line above it"]
     if not (root / PRELUDES / f"{body.group(1)}.h").is_file():
         return [f"{where}: there is no prelude {PRELUDES}/{body.group(1)}.h"]
+    return []
+
+
+def check_quotation(root: Path, block: Block, where: str) -> list[str]:
+    """What is wrong with a ```go block, which has to stand in a Go file."""
+    if not block.source:
+        return [f"{where}: a ```go block needs `<!-- from: FILE -->` on the line above it"]
+    file = root / block.source
+    if file.suffix != ".go" or not file.is_file():
+        return [f"{where}: there is no Go file {block.source}"]
+    lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    runs: list[list[str]] = [[]]
+    for line in filter(None, map(str.strip, block.text)):
+        if line == "...":
+            runs.append([])
+        else:
+            runs[-1].append(line)
+    place = 0
+    for run in filter(None, runs):
+        starts = (start for start in range(place, len(lines)) if lines[start:start + len(run)] == run)
+        start = next(starts, None)
+        if start is None:
+            return [f"{where}: the lines from `{run[0]}` on do not stand in {block.source}"]
+        place = start + len(run)
     return []
 
 

@@ -36,6 +36,16 @@ class CheckDocsTest(unittest.TestCase):
         for fragment in fragments:
             self.assertIn(fragment, problems[0])
 
+    def test_go_is_quoted(self):
+        self.write("go/example_test.go", "func Example() {\n\ta := 1\n\tb := 2\n\tc := 3\n}\n")
+        quote = "<!-- from: go/example_test.go -->\n```go\n%s```\n"
+        self.assertEqual(self.problems(quote % "a := 1\n\n  b := 2\n"), [])
+        self.assertEqual(self.problems(quote % "a := 1\n...\nc := 3\n"), [])
+        self.assert_only_problem(quote % "a := 1\nc := 3\n", "README.md:2", "a := 1")
+        self.assert_only_problem(quote % "c := 3\n...\na := 1\n", "do not stand in go/example_test.go")
+        self.assert_only_problem("```go\na := 1\n```\n", "needs `<!-- from: FILE -->`")
+        self.assert_only_problem("<!-- from: go/none.go -->\n```go\na := 1\n```\n", "no Go file")
+
     def test_clean_page(self):
         self.assertEqual(self.problems(
             "# T\n\n<!-- compile: file -->\n```cpp\nint x;\n```\n\n<!-- compile: body scope -->\n\n"

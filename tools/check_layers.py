@@ -22,11 +22,15 @@ LAYERED_SUFFIXES = {".h", ".hpp", ".inc", ".c", ".cc", ".cpp", ".go"}
 SIZED_SUFFIXES = LAYERED_SUFFIXES | {".py", ".sh", ".cmake", ".proto", ".js", ".css", ".html"}
 SIZED_NAMES = {"CMakeLists.txt", "Makefile", "run"}
 # Neither walked nor measured: results, payloads, checked-in generated code.
-SKIPPED_FOLDERS = {".git", ".cache", "build", "out", "testdata", "gen", "__pycache__"}
+SKIPPED_FOLDERS = {".git", ".cache", "build", "out", "testdata", "gen", "testpb", "__pycache__"}
+# Go packages that only tests may import.
+GO_TEST_FOLDERS = {"testpb"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 RAW_STRING = re.compile(r'R"([^()\\\s]{0,16})\(.*?\)\1"', re.DOTALL)
 BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+# Go's imports end where the first declaration starts.
+GO_DECLARATION = re.compile(r"^(?:func|type|var|const)\b", re.MULTILINE)
 GO_IMPORT_BLOCK = re.compile(r"^import\s*\(\s*$(.*?)^\)", re.MULTILINE | re.DOTALL)
 GO_IMPORT_LINE = re.compile(r'^import\s+(?:[\w.]+\s+)?"([^"]+)"', re.MULTILINE)
 GO_IMPORT_IN_BLOCK = re.compile(r'^\s*(?:[\w.]+\s+)?"([^"]+)"', re.MULTILINE)
@@ -112,6 +116,8 @@ def source_files(root: Path) -> list[Path]:
 
 
 def is_test(path: Path) -> bool:
+    if GO_TEST_FOLDERS.intersection(path.parts):
+        return True
     return path.stem.endswith(("_test", "_bench", "_fuzz")) or path.stem.startswith("test_")
 
 
@@ -121,6 +127,9 @@ def includes(path: Path, text: str) -> list[tuple[int, str]]:
         return "\n" * match.group().count("\n")
 
     if path.suffix == ".go":
+        text = BLOCK_COMMENT.sub(blank, text)
+        declaration = GO_DECLARATION.search(text)
+        text = text[:declaration.start()] if declaration else text
         found = [(m.start(1), m.group(1)) for m in GO_IMPORT_LINE.finditer(text)]
         for block in GO_IMPORT_BLOCK.finditer(text):
             found += [(block.start(1) + m.start(1), m.group(1))
@@ -162,7 +171,7 @@ def judge_include(table: Table, root: Path, path: Path, row: Row, name: str) -> 
         return None
     if target_row.role not in row.own:
         return f"{row.role} may not include `{name}` ({target_row.role})"
-    if "/internal/" in target:
+    if "/internal/" in target[len(target_row.folder):]:  # a row of its own opens an internal folder
         return f"`{name}` is internal to {target_row.role}"
     return None
 

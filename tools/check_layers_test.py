@@ -20,11 +20,14 @@ grpc | cpp/harena/adapters/grpc | base mem  | std protobuf grpc
 brpc | cpp/harena/adapters/brpc | base mem  | std protobuf
 goar | go/arena                 |           | std
 gopb | go/pb                    | goar      | std protobuf
+goin | go/internal/text         |           | std
+gogr | go/adapters/grpcgo       | goar gopb goin | std grpc
 free | cpp/tests                | free      | free
 [foreign]
 os       | sys/* unistd.h
 protobuf | google/protobuf/* google.golang.org/protobuf/*
-grpc     | grpcpp/*
+grpc     | grpcpp/* google.golang.org/grpc google.golang.org/grpc/*
+cgo      | C
 """
 
 CLEAN = {
@@ -40,6 +43,10 @@ CLEAN = {
     "go/pb/pb.go": 'package pb\n\nimport (\n\t"fmt"\n\n\t'
                    'p "google.golang.org/protobuf/proto"\n\t'
                    '"github.com/harena-project/harena/go/arena"\n)\n',
+    "go/internal/text/text.go": 'package text\n\nimport "unsafe"\n',
+    "go/adapters/grpcgo/server.go": 'package grpcgo\n\nimport (\n\t"context"\n\n'
+                                    '\t"google.golang.org/grpc"\n\t_ "google.golang.org/grpc/stats"\n\n'
+                                    '\t"github.com/harena-project/harena/go/internal/text"\n)\n',
 }
 
 
@@ -126,6 +133,42 @@ class CheckLayersTest(unittest.TestCase):
     def test_go_import_of_an_unknown_module(self):
         self.write("go/arena/bad.go", 'package arena\n\nimport _ "example.org/x"\n')
         self.assert_only_problem("example.org/x", "no group")
+
+    def test_go_import_of_another_packages_internals(self):
+        self.write("go/adapters/grpcgo/bad.go", 'package grpcgo\n\n'
+                   'import "github.com/harena-project/harena/go/pb/internal/wire"\n')
+        self.assert_only_problem("go/adapters/grpcgo/bad.go:3", "internal to gopb")
+
+    def test_go_import_of_cgo(self):
+        self.write("go/arena/bad.go", 'package arena\n\n// #include <stdlib.h>\nimport "C"\n')
+        self.assert_only_problem("go/arena/bad.go:4", "(cgo)")
+
+    def test_go_dot_import_and_renamed_import(self):
+        self.write("go/arena/bad.go", 'package arena\n\nimport (\n'
+                   '\t. "google.golang.org/grpc/codes"\n'
+                   '\tp "google.golang.org/protobuf/proto"\n)\n')
+        self.assertEqual(len(self.problems()), 2)
+
+    def test_go_import_of_generated_test_messages(self):
+        self.write("go/pb/internal/testpb/long.pb.go", "package testpb\n" * 501)
+        text = 'package pb\n\nimport "github.com/harena-project/harena/go/pb/internal/testpb/gtfspb"\n'
+        self.write("go/pb/x_test.go", text)
+        self.assertEqual(self.problems(), [])
+        self.write("go/pb/bad.go", text)
+        self.assert_only_problem("go/pb/bad.go:3", "belongs to tests")
+
+    def test_go_tests_may_import_anything(self):
+        self.write("go/arena/x_test.go", 'package arena_test\n\nimport "example.org/x"\n')
+        self.assertEqual(self.problems(), [])
+
+    def test_go_imports_in_comments_and_strings_do_not_count(self):
+        self.write("go/arena/ok.go", 'package arena\n\n/*\nimport "example.org/x"\n*/\n\n'
+                   'import "fmt"\n\nvar s = `\nimport "example.org/y"\n`\n')
+        self.assertEqual(self.problems(), [])
+
+    def test_go_line_numbers_survive_a_comment(self):
+        self.write("go/arena/bad.go", '/*\n\n*/\npackage arena\n\nimport "example.org/x"\n')
+        self.assert_only_problem("bad.go:6")
 
     def test_file_over_the_budget(self):
         self.write("cpp/harena/mem/long.cc", "\n" * 501)

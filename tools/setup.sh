@@ -5,8 +5,9 @@
 #   tools/setup.sh --list     only name every package
 #
 # Elsewhere than on Debian and its relatives it installs nothing: it names what is needed, and fails
-# only when one of the tools is really absent.
+# only when one of the tools is really absent. A new enough Go comes from tools/setup_go.sh, on any system.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 packages=(
   # build
@@ -14,7 +15,7 @@ packages=(
   # what Harena links to: protobuf and gRPC, with their compilers
   libprotobuf-dev libprotoc-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc libabsl-dev
   # tests
-  libgtest-dev libgmock-dev librapidcheck-dev
+  libgtest-dev libgmock-dev librapidcheck-dev python3-grpcio
   # benchmarks and the demo: the allocators of the comparison and the report's charts among them
   libbenchmark-dev libcli11-dev nlohmann-json3-dev libjs-chart.js
   libtcmalloc-minimal4 libjemalloc2 libmimalloc2.0
@@ -23,6 +24,12 @@ packages=(
 )
 # One program per package group that a build cannot do without.
 programs=(c++ cmake ninja pkg-config python3 protoc grpc_cpp_plugin)
+# Debian's Go is too old to build with, and new enough to download a newer one. A Go that is there already
+# will do as well.
+if ! command -v go >/dev/null; then
+  packages+=(golang-go ca-certificates)
+  programs+=(go)
+fi
 
 if [[ "${1:-}" == "--list" ]]; then
   printf '%s\n' "${packages[@]}"
@@ -38,7 +45,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     command -v "$program" >/dev/null || absent+=("$program")
   done
   if [[ ${#absent[@]} -eq 0 ]]; then
-    exit 0  # CMake says which library is missing, if one is
+    exec tools/setup_go.sh  # CMake says which library is missing, if one is
   fi
   echo "setup: this is no Debian system. Missing: ${absent[*]}" >&2
   echo "setup: please install what corresponds to these Debian 12 packages:" >&2
@@ -53,7 +60,7 @@ for package in "${packages[@]}"; do
   grep -qxF -- "$package" <<<"$installed" || missing+=("$package")
 done
 if [[ ${#missing[@]} -eq 0 ]]; then
-  exit 0
+  exec tools/setup_go.sh
 fi
 
 as_root=()
@@ -69,3 +76,4 @@ echo "setup: installing ${missing[*]}"
 "${as_root[@]}" apt-get update -q
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
   apt-get install -y -q --no-install-recommends "${missing[@]}"
+exec tools/setup_go.sh

@@ -1,0 +1,3 @@
+module github.com/harena-project/harena/go
+
+go 1.25.0

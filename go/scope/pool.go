@@ -1,0 +1,111 @@
+package scope
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/harena-project/harena/go/arena"
+)
+
+// Pool makes the scopes of one method. Its settings may be changed while scopes are in use; each
+// scope keeps those that it began with.
+//
+// Thread rule: any goroutine.
+//
+// Lifetime rule: scopes may outlive it.
+type Pool struct {
+	options  atomic.Pointer[Options]
+	changing sync.Mutex // held while a change of options is checked and made
+
+	arenas arena.Pool
+
+	started, ended, retained, refused atomic.Uint64
+	bytesUsedMax, bytesUsedSum        atomic.Int64
+}
+
+// NewPool returns a pool, or what is wrong with the options.
+func NewPool(options Options) (*Pool, error) {
+	if err := options.Validate(); err != nil {
+		return nil, err
+	}
+	p := &Pool{}
+	p.options.Store(&options)
+	return p, nil
+}
+
+// Options returns the settings of the next scope.
+func (p *Pool) Options() Options { return *p.options.Load() }
+
+// SetMode changes the mode of scopes from now on. When the mode cannot hold the pool's limits,
+// nothing changes and the error says why.
+func (p *Pool) SetMode(mode Mode) error {
+	return p.change(func(o *Options) { o.Mode = mode })
+}
+
+// SetRequestBytesMax changes the limit of scopes from now on, likewise.
+func (p *Pool) SetRequestBytesMax(bytesMax int64) error {
+	return p.change(func(o *Options) { o.RequestBytesMax = bytesMax })
+}
+
+// SetDepthMax changes the depth limit of scopes from now on, likewise.
+func (p *Pool) SetDepthMax(depthMax int) error {
+	return p.change(func(o *Options) { o.DepthMax = depthMax })
+}
+
+func (p *Pool) change(edit func(*Options)) error {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	options := p.Options()
+	edit(&options)
+	if err := options.Validate(); err != nil {
+		return err
+	}
+	p.options.Store(&options)
+	return nil
+}
+
+// Get returns a new scope. Its owner must call End.
+func (p *Pool) Get() *Scope {
+	s := new(Scope)
+	p.Start(s)
+	return s
+}
+
+// Start is Get for a scope that is part of a larger object, which then is all that a request costs.
+// REQUIRES: *s is the zero value.
+func (p *Pool) Start(s *Scope) {
+	if s.pool != nil {
+		panic("harena/scope: Start of a scope that is not the zero value; a scope serves one request")
+	}
+	s.pool = p
+	p.arenas.Init(&s.arena)
+	s.options = p.Options()
+	if s.options.Mode == Heap {
+		s.state.Store(retained)
+	}
+	if s.options.RequestBytesMax > 0 {
+		s.arena.SetBytesMax(s.options.RequestBytesMax)
+	}
+	p.started.Add(1)
+}
+
+// Refuse counts a request that crossed a limit.
+func (p *Pool) Refuse() { p.refused.Add(1) }
+
+// Lost counts a scope as ended that became unreachable without End, for owners that learn it from
+// [runtime.AddCleanup]. The garbage collector has its memory.
+func (p *Pool) Lost() { p.count(retained, 0) }
+
+func (p *Pool) count(state uint32, bytesUsed int64) {
+	p.ended.Add(1)
+	if state&retained != 0 {
+		p.retained.Add(1)
+	}
+	p.bytesUsedSum.Add(bytesUsed)
+	for {
+		max := p.bytesUsedMax.Load()
+		if bytesUsed <= max || p.bytesUsedMax.CompareAndSwap(max, bytesUsed) {
+			return
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package scope
+
+import "github.com/harena-project/harena/go/arena"
+
+// Stats says what the scopes of one pool did. Counts since the start.
+type Stats struct {
+	ScopesStarted  uint64
+	ScopesEnded    uint64 // abandoned ones included
+	ScopesRetained uint64 // of those ended: left to the garbage collector
+	ScopesRefused  uint64 // requests that crossed a limit
+
+	BytesUsedMax int64 // the most that one ended scope used
+	BytesUsedSum int64 // of all ended scopes
+
+	Arenas arena.PoolStats // where the memory comes from
+}
+
+// ScopesAlive returns how many have not ended.
+func (s Stats) ScopesAlive() uint64 { return s.ScopesStarted - s.ScopesEnded }
+
+// Stats returns the pool's counts. They are read one by one while scopes begin and end.
+func (p *Pool) Stats() Stats {
+	// Ended before started: a scope that does both in between must not make ScopesAlive wrap round.
+	ended := p.ended.Load()
+	return Stats{
+		ScopesStarted:  p.started.Load(),
+		ScopesEnded:    ended,
+		ScopesRetained: p.retained.Load(),
+		ScopesRefused:  p.refused.Load(),
+		BytesUsedMax:   p.bytesUsedMax.Load(),
+		BytesUsedSum:   p.bytesUsedSum.Load(),
+		Arenas:         p.arenas.Stats(),
+	}
+}
