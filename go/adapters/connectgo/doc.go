@@ -1,0 +1,51 @@
+// Package connectgo gives each RPC of a connect-go handler a scope: its request is decoded into
+// recycled memory, the handler may build its reply there, and all of it goes away when the reply is
+// encoded. It serves the Connect, gRPC and gRPC-Web protocols.
+//
+//	path, handler := feedconnect.NewFeedHandler(impl, connectgo.WithScopes(connectgo.Options{
+//		RequestBytesMax: 64 << 20,
+//	}))
+//
+// Handlers stay as they are. What the scope offers them is optional:
+//
+//	s := scope.From(ctx)                       // in every mode
+//	reply := arena.NewOf[pb.Reply](s.Arena())
+//	connectgo.Retain(ctx)                      // to keep the request beyond the call
+//
+// # Order of options
+//
+// Give the option after others. Then the scope is the innermost interceptor's: those outside see the
+// same messages, and a limit that the handler crosses is an error before connect.WithRecover sees a
+// panic. In any other place everything works as well, except that the innermost interceptors meet the
+// panic. A codec named "proto" that is given later replaces Harena's: then requests are on the heap.
+//
+// # Lifetimes
+//
+// The request and what was made on the scope end when the reply is encoded. Strings are exempt: they
+// stay valid for ever, each of them keeping the request's bytes alive. A handler that keeps more, in a
+// cache or in a goroutine that outlives the call, says so by [Retain].
+//
+// Memory is left to the garbage collector, where every pointer stays valid, whenever it is not
+// certain that nobody looks at it any more: after an error or a panic, and when the reply is not
+// encoded by this package's codec.
+//
+// # JSON
+//
+// Requests and replies in JSON are connect's own, on the heap. Handlers have a scope all the same,
+// and its limit holds for what they make there.
+//
+// # Clients
+//
+// Clients are not covered: connect has no hook that knows both a call's context and its reply before
+// that is decoded.
+package connectgo
+
+import (
+	"context"
+
+	"github.com/harena-project/harena/go/scope"
+)
+
+// Retain keeps the request, and what the handler made on its scope, valid beyond the RPC. In a stream
+// it keeps the message received last. Where the RPC has no scope there is nothing to do.
+func Retain(ctx context.Context) { scope.Retain(ctx) }
