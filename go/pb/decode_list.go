@@ -1,0 +1,210 @@
+package pb
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/harena-project/harena/go/arena"
+)
+
+// header returns the slice header of a list field, made where it lies behind a pointer.
+func (d *decoder) header(f *field, p unsafe.Pointer) *sliceHeader {
+	at := unsafe.Add(p, f.offset)
+	if !f.indirect {
+		return (*sliceHeader)(at)
+	}
+	cell := (*unsafe.Pointer)(at)
+	if *cell == nil {
+		made := d.alloc(f.sub.lists, 1)
+		if made == nil {
+			return nil
+		}
+		*cell = made
+	}
+	return (*sliceHeader)(*cell)
+}
+
+// reserve makes room for n more elements. The slice has no more capacity than was asked for the
+// first time, so that the user's append cannot run into a neighbour; after that it doubles.
+func (d *decoder) reserve(h *sliceHeader, t *arena.Type, k kind, n int) bool {
+	if n <= h.cap-h.len {
+		return true
+	}
+	capacity := h.len + n
+	if h.cap > 0 {
+		capacity = max(capacity, 2*h.cap)
+	}
+	ptr := d.alloc(t, capacity)
+	if ptr == nil {
+		return false
+	}
+	old := sliceHeader{h.ptr, h.len, h.len}
+	switch k { // typed, so that the garbage collector sees the pointers move
+	case kindString:
+		copy(unsafe.Slice((*string)(ptr), capacity), *(*[]string)(unsafe.Pointer(&old)))
+	case kindBytes:
+		copy(unsafe.Slice((*[]byte)(ptr), capacity), *(*[][]byte)(unsafe.Pointer(&old)))
+	case kindMessage, kindGroup:
+		copy(unsafe.Slice((*unsafe.Pointer)(ptr), capacity), *(*[]unsafe.Pointer)(unsafe.Pointer(&old)))
+	default:
+		size := t.Size()
+		copy(unsafe.Slice((*byte)(ptr), uintptr(capacity)*size), unsafe.Slice((*byte)(old.ptr), uintptr(old.len)*size))
+	}
+	h.ptr, h.cap = ptr, capacity
+	return true
+}
+
+// messageList decodes a run of messages: it counts them first and takes them, and the pointers to
+// them, in one piece each. buf[start:i] is the first tag.
+func (d *decoder) messageList(f *field, p unsafe.Pointer, start, i, end int) int {
+	buf := d.buf[:end]
+	width := i - start
+	n := runLength(buf, start, i)
+	h := d.header(f, p)
+	if h == nil || !d.reserve(h, f.sub.pointers, kindMessage, n) {
+		return -1
+	}
+	elem := d.alloc(f.elem, n)
+	if elem == nil {
+		return -1
+	}
+	size := f.elem.Size()
+	list := unsafe.Slice((*unsafe.Pointer)(h.ptr), h.cap)
+	for k := 0; ; {
+		from, to := length(buf, i)
+		if from < 0 {
+			return d.fail(errDecode)
+		}
+		if i = d.message(f.sub, elem, from, to, 0); i < 0 {
+			return i
+		}
+		list[h.len] = elem
+		h.len++
+		if k++; k == n {
+			return i
+		}
+		elem = unsafe.Add(elem, size)
+		i += width
+	}
+}
+
+// groupList decodes one group of a list.
+func (d *decoder) groupList(f *field, p unsafe.Pointer, i, end int) int {
+	h := d.header(f, p)
+	if h == nil || !d.reserve(h, f.sub.pointers, kindGroup, 1) {
+		return -1
+	}
+	elem := d.alloc(f.elem, 1)
+	if elem == nil {
+		return -1
+	}
+	if i = d.message(f.sub, elem, i, end, f.number); i < 0 {
+		return i
+	}
+	unsafe.Slice((*unsafe.Pointer)(h.ptr), h.cap)[h.len] = elem
+	h.len++
+	return i
+}
+
+// textList decodes a run of strings or bytes.
+func (d *decoder) textList(f *field, p unsafe.Pointer, start, i, end int) int {
+	width := i - start
+	n := runLength(d.buf[:end], start, i)
+	h := d.header(f, p)
+	if h == nil || !d.reserve(h, f.elem, f.kind, n) {
+		return -1
+	}
+	for k := 0; ; {
+		at := unsafe.Add(h.ptr, uintptr(h.len)*f.elem.Size())
+		if f.kind == kindString {
+			i = d.string(f, (*string)(at), i, end)
+		} else {
+			from, to := length(d.buf[:end], i)
+			if from < 0 {
+				return d.fail(errDecode)
+			}
+			i = d.bytes(f, (*[]byte)(at), from, to)
+		}
+		if i < 0 {
+			return i
+		}
+		h.len++
+		if k++; k == n {
+			return i
+		}
+		i += width
+	}
+}
+
+// scalarList decodes a run of numbers, or one packed field of them.
+func (d *decoder) scalarList(f *field, p unsafe.Pointer, start, i, end int) int {
+	h := (*sliceHeader)(unsafe.Add(p, f.offset))
+	if d.buf[start]&7 == wireBytes {
+		from, to := length(d.buf[:end], i)
+		if from < 0 {
+			return d.fail(errDecode)
+		}
+		return d.packed(f, h, from, to)
+	}
+	width := i - start
+	n := runLength(d.buf[:end], start, i)
+	if !d.reserve(h, f.elem, f.kind, n) {
+		return -1
+	}
+	for k := 0; ; {
+		if i = d.value(f, unsafe.Add(h.ptr, uintptr(h.len)*f.elem.Size()), i, end); i < 0 {
+			return i
+		}
+		h.len++
+		if k++; k == n {
+			return i
+		}
+		i += width
+	}
+}
+
+// packed decodes the numbers in buf[i:end].
+func (d *decoder) packed(f *field, h *sliceHeader, i, end int) int {
+	buf := d.buf[:end]
+	var n int
+	switch f.kind {
+	case kindFixed32:
+		n = (end - i) / 4
+	case kindFixed64:
+		n = (end - i) / 8
+	default:
+		n = countVarints(buf[i:])
+	}
+	if n == 0 {
+		if i < end {
+			return d.fail(errDecode)
+		}
+		return end
+	}
+	if !d.reserve(h, f.elem, f.kind, n) {
+		return -1
+	}
+	first := unsafe.Add(h.ptr, uintptr(h.len)*f.elem.Size())
+	switch f.kind {
+	case kindFixed32:
+		if end-i != 4*n {
+			return d.fail(errDecode)
+		}
+		for in, out := buf[i:], unsafe.Slice((*uint32)(first), n); len(out) > 0 && len(in) >= 4; in, out = in[4:], out[1:] {
+			out[0] = binary.LittleEndian.Uint32(in)
+		}
+	case kindFixed64:
+		if end-i != 8*n {
+			return d.fail(errDecode)
+		}
+		for in, out := buf[i:], unsafe.Slice((*uint64)(first), n); len(out) > 0 && len(in) >= 8; in, out = in[8:], out[1:] {
+			out[0] = binary.LittleEndian.Uint64(in)
+		}
+	default:
+		if i = d.packedVarints(f.kind, first, n, i, end); i < 0 {
+			return i
+		}
+	}
+	h.len += n
+	return end
+}

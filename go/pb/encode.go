@@ -1,0 +1,333 @@
+package pb
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/runtime/protoimpl"
+)
+
+// The encoder's functions take the position down to which the buffer is written and return the new
+// one. They keep it in a register; e.buf is read again after every call that may have grown it.
+
+// message writes the fields of the struct at p, the last one first.
+func (e *encoder) message(t *table, p unsafe.Pointer, pos int) int {
+	if p == nil {
+		return pos
+	}
+	if t.special && e.needsProto(t, p) {
+		return e.byProto(t, p, pos)
+	}
+	if t.unknownOffset != noOffset {
+		if unknown := *(*[]byte)(unsafe.Add(p, t.unknownOffset)); len(unknown) > 0 {
+			pos = e.raw(unknown, pos)
+		}
+	}
+	buf := e.buf
+	for i := len(t.ordered) - 1; i >= 0; i-- {
+		f := &t.ordered[i]
+		at := unsafe.Add(p, f.offset)
+		if f.hasBit && !t.present(p, f.bit) {
+			continue
+		}
+		if f.deref {
+			if at = *(*unsafe.Pointer)(at); at == nil {
+				continue
+			}
+		}
+		if pos < fieldBytesMax {
+			pos = e.grow(pos, fieldBytesMax)
+			buf = e.buf
+		}
+		switch f.op {
+		case opString:
+			s := *(*string)(at)
+			if s == "" && f.implicit {
+				continue
+			}
+			if pos < len(s)+fieldBytesMax {
+				pos = e.grow(pos, len(s)+fieldBytesMax)
+				buf = e.buf
+			}
+			pos -= len(s)
+			if !copyUTF8(buf[pos:], bytesOf(s)) && f.utf8 {
+				e.err = errUTF8
+				return pos
+			}
+			if len(s) < 0x80 {
+				pos--
+				buf[pos] = byte(len(s))
+			} else {
+				pos = putVarint(buf, pos, uint64(len(s)))
+			}
+		case opVarint64:
+			v := *(*uint64)(at)
+			if v == 0 && f.implicit {
+				continue
+			}
+			if v < 0x80 {
+				pos--
+				buf[pos] = byte(v)
+			} else {
+				pos = putVarint(buf, pos, v)
+			}
+		case opVarint32:
+			v := *(*uint32)(at)
+			if v == 0 && f.implicit {
+				continue
+			}
+			switch {
+			case v < 0x80:
+				pos--
+				buf[pos] = byte(v)
+			case f.kind == kindInt32:
+				pos = putVarint(buf, pos, uint64(int64(int32(v))))
+			default:
+				pos = putVarint(buf, pos, uint64(v))
+			}
+		case opFixed64:
+			v := *(*uint64)(at)
+			if v == 0 && f.implicit {
+				continue
+			}
+			pos -= 8
+			binary.LittleEndian.PutUint64(buf[pos:], v)
+		case opFixed32:
+			v := *(*uint32)(at)
+			if v == 0 && f.implicit {
+				continue
+			}
+			pos -= 4
+			binary.LittleEndian.PutUint32(buf[pos:], v)
+		case opBool:
+			v := *(*uint8)(at)
+			if v == 0 && f.implicit {
+				continue
+			}
+			pos--
+			buf[pos] = v
+		case opSint32, opSint64:
+			before := pos
+			if pos = putNumber(buf, pos, f.kind, at); buf[pos] == 0 && before-pos == 1 && f.implicit {
+				pos = before
+				continue
+			}
+		case opMessage:
+			before := len(buf) - pos
+			pos = e.message(f.field.sub, at, pos)
+			pos = e.length(before, pos)
+			buf = e.buf
+		case opMessageList:
+			if pos = e.messageList(f.field, at, pos); e.err != nil {
+				return pos
+			}
+			buf = e.buf
+			continue
+		default:
+			pos = e.other(f.field, at, pos)
+			buf = e.buf
+			continue
+		}
+		if f.short {
+			pos--
+			buf[pos] = byte(f.tag)
+		} else {
+			pos = putVarint(buf, pos, f.tag)
+		}
+	}
+	return pos
+}
+
+// length writes how much was written since the buffer held `before` bytes, and makes room for a tag.
+func (e *encoder) length(before, pos int) int {
+	if pos < fieldBytesMax {
+		pos = e.grow(pos, fieldBytesMax)
+	}
+	n := len(e.buf) - pos - before
+	if n < 0x80 {
+		pos--
+		e.buf[pos] = byte(n)
+		return pos
+	}
+	return putVarint(e.buf, pos, uint64(n))
+}
+
+// messageList writes a list of messages. at is the field.
+func (e *encoder) messageList(f *field, at unsafe.Pointer, pos int) int {
+	if f.indirect {
+		if at = *(*unsafe.Pointer)(at); at == nil {
+			return pos
+		}
+	}
+	list := *(*[]unsafe.Pointer)(at)
+	for i := len(list) - 1; i >= 0; i-- {
+		before := len(e.buf) - pos
+		pos = e.message(f.sub, list[i], pos)
+		pos = e.length(before, pos)
+		pos = putVarint(e.buf, pos, f.tag)
+	}
+	return pos
+}
+
+// other writes the fields of the less usual kinds. at is the field, or what it points to.
+func (e *encoder) other(f *field, at unsafe.Pointer, pos int) int {
+	switch f.op {
+	case opBytes:
+		b := (*sliceHeader)(at)
+		switch {
+		case f.form == formValue && b.len == 0:
+		case f.form == formExplicit && !f.hasBit && b.ptr == nil:
+		default:
+			return e.value(f, at, pos)
+		}
+	case opGroup:
+		return e.value(f, unsafe.Pointer(&at), pos)
+	case opMember:
+		words := (*interfaceWords)(at)
+		if words.itab == nil || words.data == nil {
+			return pos
+		}
+		for i := range f.oneof.members {
+			if member := &f.oneof.members[i]; member.itab == words.itab {
+				return e.value(member.field, words.data, pos)
+			}
+		}
+		if member := f.oneof.memberOf(at); member != nil {
+			return e.value(member, words.data, pos)
+		}
+	case opMap:
+		if m := *(*unsafe.Pointer)(at); m != nil {
+			return e.entries(f, m, pos)
+		}
+	default:
+		if f.indirect {
+			if at = *(*unsafe.Pointer)(at); at == nil {
+				return pos
+			}
+		}
+		if h := (*sliceHeader)(at); h.len > 0 {
+			return e.list(f, h, pos)
+		}
+	}
+	return pos
+}
+
+// value writes one value with its tag.
+func (e *encoder) value(f *field, at unsafe.Pointer, pos int) int {
+	switch f.kind {
+	case kindString, kindBytes:
+		return e.lengthDelimited(f, *(*string)(at), pos) // bytes begin as a string does
+	case kindMessage:
+		before := len(e.buf) - pos
+		pos = e.message(f.sub, *(*unsafe.Pointer)(at), pos)
+		pos = e.length(before, pos)
+	case kindGroup:
+		if pos < fieldBytesMax {
+			pos = e.grow(pos, fieldBytesMax)
+		}
+		pos = putVarint(e.buf, pos, f.tag+1)
+		if pos = e.message(f.sub, *(*unsafe.Pointer)(at), pos); pos < fieldBytesMax {
+			pos = e.grow(pos, fieldBytesMax)
+		}
+	default:
+		if pos < fieldBytesMax {
+			pos = e.grow(pos, fieldBytesMax)
+		}
+		pos = putNumber(e.buf, pos, f.kind, at)
+	}
+	return putVarint(e.buf, pos, f.tag)
+}
+
+func (e *encoder) lengthDelimited(f *field, s string, pos int) int {
+	if pos < len(s)+fieldBytesMax {
+		pos = e.grow(pos, len(s)+fieldBytesMax)
+	}
+	pos -= len(s)
+	if f.kind == kindBytes {
+		copy(e.buf[pos:], s)
+	} else if !copyUTF8(e.buf[pos:], bytesOf(s)) && f.utf8 {
+		e.err = errUTF8
+		return pos
+	}
+	pos = putVarint(e.buf, pos, uint64(len(s)))
+	return putVarint(e.buf, pos, f.tag)
+}
+
+// raw writes bytes as they are.
+func (e *encoder) raw(b []byte, pos int) int {
+	if pos < len(b) {
+		pos = e.grow(pos, len(b))
+	}
+	pos -= len(b)
+	copy(e.buf[pos:], b)
+	return pos
+}
+
+// needsProto reports whether protobuf has to write the message: it has no table, it has extensions,
+// or it holds fields that were not decoded yet.
+func (e *encoder) needsProto(t *table, p unsafe.Pointer) bool {
+	return t.fallback != "" ||
+		t.extensionOffset != noOffset && len(*(*protoimpl.ExtensionFields)(unsafe.Add(p, t.extensionOffset))) > 0 ||
+		t.lazyOffset != noOffset && *(*unsafe.Pointer)(unsafe.Add(p, t.lazyOffset)) != nil
+}
+
+func (e *encoder) byProto(t *table, p unsafe.Pointer, pos int) int {
+	b, err := proto.MarshalOptions{AllowPartial: true, Deterministic: e.deterministic}.Marshal(t.messageOf(p))
+	if err != nil {
+		e.err = err
+		return pos
+	}
+	return e.raw(b, pos)
+}
+
+// putNumber writes one number before b[pos]. REQUIRES: room.
+func putNumber(b []byte, pos int, k kind, at unsafe.Pointer) int {
+	switch k {
+	case kindBool:
+		return putVarint(b, pos, uint64(*(*uint8)(at)))
+	case kindInt32:
+		return putVarint(b, pos, uint64(int64(*(*int32)(at))))
+	case kindUint32:
+		return putVarint(b, pos, uint64(*(*uint32)(at)))
+	case kindVarint64:
+		return putVarint(b, pos, *(*uint64)(at))
+	case kindSint32:
+		return putVarint(b, pos, protowire.EncodeZigZag(int64(*(*int32)(at))))
+	case kindSint64:
+		return putVarint(b, pos, protowire.EncodeZigZag(*(*int64)(at)))
+	case kindFixed32:
+		binary.LittleEndian.PutUint32(b[pos-4:], *(*uint32)(at))
+		return pos - 4
+	default:
+		binary.LittleEndian.PutUint64(b[pos-8:], *(*uint64)(at))
+		return pos - 8
+	}
+}
+
+// putVarint writes a varint before b[pos]. REQUIRES: room for eight bytes more than it takes.
+func putVarint(b []byte, pos int, v uint64) int {
+	if v < 0x80 {
+		b[pos-1] = byte(v)
+		return pos - 1
+	}
+	n := varintSize(v)
+	if v < 1<<28 {
+		// All of it at once, without a branch on n: seven bits to a byte, all but the last marked, and
+		// shifted so that it ends at pos. What lies before it is written later.
+		x := uint32(v)
+		x = x&0x7f | x&0x3f80<<1 | x&0x1fc000<<2 | x&0xfe00000<<3
+		x |= 0x80808080 & (1<<(8*n-8) - 1)
+		binary.LittleEndian.PutUint32(b[pos-4:], x<<(32-8*n))
+		return pos - n
+	}
+	pos -= n
+	i := pos
+	for ; v >= 0x80; v >>= 7 {
+		b[i] = byte(v) | 0x80
+		i++
+	}
+	b[i] = byte(v)
+	return pos
+}
