@@ -42,7 +42,7 @@ generate: setup  ## Write the checked-in Go code of the .proto files again
 	go/tools/generate.sh
 
 ##@ Tests
-.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-slow
+.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-slow fuzz-go
 test: test-release test-asan test-tsan test-go  ## All tests: C++ optimised, under ASan + UBSan, under TSan; then Go
 
 test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
@@ -65,6 +65,14 @@ test-go-oldest: setup  ## The Go tests with the oldest Go that each module admit
 
 test-slow: build  ## The tests that take minutes (memory growth over time)
 	ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure
+
+# Minimizing what was found to be interesting would take most of the time.
+FUZZ_SECONDS ?= 60
+fuzz-go: setup  ## Go's fuzzers, each for FUZZ_SECONDS: arenas against a model, the codec against protobuf
+	for target in arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits; do \
+	  (cd go/$${target%/*} && GOWORK=off $(GO) test -run '^$$' -fuzz "^$${target#*/}\$$" \
+	    -fuzztime $(FUZZ_SECONDS)s -fuzzminimizetime 1x -parallel $(JOBS) .) || exit 1; \
+	done
 
 ##@ Rules
 .PHONY: check check-format check-layers check-docs check-go check-headers check-tidy format

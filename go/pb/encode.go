@@ -125,6 +125,21 @@ func (e *encoder) message(t *table, p unsafe.Pointer, pos int) int {
 			}
 			buf = e.buf
 			continue
+		case opScalarList, opStringList, opBytesList:
+			h := (*sliceHeader)(at)
+			if h.len == 0 {
+				continue
+			}
+			pos = e.list(f.field, h, pos)
+			buf = e.buf
+			continue
+		case opBytes:
+			if h := (*sliceHeader)(at); h.len == 0 && (f.implicit || !f.hasBit && h.ptr == nil) {
+				continue
+			}
+			pos = e.lengthDelimited(f.field, *(*string)(at), pos) // bytes begin as a string does
+			buf = e.buf
+			continue
 		default:
 			pos = e.other(f.field, at, pos)
 			buf = e.buf
@@ -164,9 +179,17 @@ func (e *encoder) messageList(f *field, at unsafe.Pointer, pos int) int {
 	list := *(*[]unsafe.Pointer)(at)
 	for i := len(list) - 1; i >= 0; i-- {
 		before := len(e.buf) - pos
-		pos = e.message(f.sub, list[i], pos)
-		pos = e.length(before, pos)
-		pos = putVarint(e.buf, pos, f.tag)
+		if pos = e.message(f.sub, list[i], pos); pos < fieldBytesMax {
+			pos = e.grow(pos, fieldBytesMax)
+		}
+		buf := e.buf
+		pos = putVarint(buf, pos, uint64(len(buf)-pos-before))
+		if f.tag < 0x80 {
+			pos--
+			buf[pos] = byte(f.tag)
+		} else {
+			pos = putVarint(buf, pos, f.tag)
+		}
 	}
 	return pos
 }
@@ -174,14 +197,6 @@ func (e *encoder) messageList(f *field, at unsafe.Pointer, pos int) int {
 // other writes the fields of the less usual kinds. at is the field, or what it points to.
 func (e *encoder) other(f *field, at unsafe.Pointer, pos int) int {
 	switch f.op {
-	case opBytes:
-		b := (*sliceHeader)(at)
-		switch {
-		case f.form == formValue && b.len == 0:
-		case f.form == formExplicit && !f.hasBit && b.ptr == nil:
-		default:
-			return e.value(f, at, pos)
-		}
 	case opGroup:
 		return e.value(f, unsafe.Pointer(&at), pos)
 	case opMember:
