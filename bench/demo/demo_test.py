@@ -7,6 +7,7 @@ import re
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -17,20 +18,24 @@ import report
 import run
 import stats
 import table
-from plan import DEFAULT, FULL, QUICK, Cell
+from plan import DEFAULT, FULL, GO_ALLOCATOR, QUICK, Cell
 from servers import DemoError
 
+from common import gotool
 from common.allocators import AllocatorMissing, library_of
 
 MODES = ("heap", "arena", "pages", "reuse")
-ROW_KEYS = {"workload", "framework", "mode", "allocator", "qps_target", "qps", "latency_us",
-            "cpu_us_per_request", "rss_bytes", "rss_peak_bytes", "heap_allocs_per_request",
+GO_MODES = ("heap", "vtproto", "codec")
+ROW_KEYS = {"workload", "language", "framework", "mode", "allocator", "qps_target", "qps",
+            "latency_us", "cpu_us_per_request", "rss_bytes", "rss_peak_bytes", "heap_allocs_per_request",
+            "gc_cycles_per_1000_requests", "gc_cpu_us_per_request", "gc_pause_us_per_request",
             "requests", "errors"}
 
 
 def loader_report(latencies, cpu_seconds=1.0, **changes):
     """A loader report with a plausible shape."""
     made = {"qps_target": 50.0, "qps": 50.0, "seconds": 2.0, "requests": len(latencies),
+            "warm_up_requests": 16,
             "errors": 0, "first_error": "", "send_lag_us": {"p99": 80.0, "max": 200.0},
             "server_cpu_seconds": cpu_seconds, "loader_cpu_seconds": 0.1,
             "rss_bytes": 20 << 20, "rss_peak_bytes": 30 << 20, "latencies_us": latencies}
@@ -50,10 +55,18 @@ def sample_slices(allocators=("glibc",)):
     return slices
 
 
+def sample_go_slices():
+    """The sample's workloads in Go's modes."""
+    used = {"gc_cycles": 29, "gc_cpu_seconds": 0.0116, "gc_pause_seconds": 0.00116}
+    return {Cell(workload, mode, GO_ALLOCATOR, "Go"): [
+                loader_report([3000.0 + i for i in range(100)], cpu_seconds=0.3, go_usage=used)]
+            for workload in ("trips", "ranking_200k") for mode in GO_MODES}
+
+
 def sample_results(allocators=("glibc",), slices=None):
     """A results.json of the sample, with a saturation section."""
     slices = slices or sample_slices(allocators)
-    counts = {(cell.workload, cell.mode): 1000.0 for cell in slices}
+    counts = {stats.count_key(cell): 1000.0 for cell in slices}
     rows, comparisons = stats.summarise(slices, counts)
     entries = [{"mode": mode, "qps": 400.0, "latency_us": {"p50": 9000.0, "p99": 20000.0},
                 "cpu_us_per_request": 2000.0, "cpu_to_heap": 1.0, "p99_to_heap": 1.0,
@@ -66,6 +79,7 @@ def sample_results(allocators=("glibc",), slices=None):
         "saturation": {"workload": "ranking_200k", "idle_seconds": 60, "entries": entries},
         "run": {"kind": "test", "when": "2024-11-20T00:00:00+00:00", "rounds": 2,
                 "slice_seconds": {"trips": 2.0, "ranking_200k": 2.0},
+                "go_slice_seconds": {"trips": 1.0, "ranking_200k": 1.0}, "left_out": [],
                 "machine": {"cpu": "a CPU <fast>", "cores": 2, "server_core": 0, "loader_core": 1,
                             "memory_gib": 8, "other_work_share": 0.01,
                             "system": "a system", "kernel": "6"},
@@ -119,6 +133,78 @@ class Stats(unittest.TestCase):
         self.assertEqual(stats.over_rounds([silent])["p99"], 0.0)
         self.assertIsNone(stats.paired_ratio([silent], [silent],
                                              lambda r: len(r["latencies_us"])))
+
+
+class Go(unittest.TestCase):
+    """The Go rows beside those of C++."""
+
+    def results(self):
+        """Both languages."""
+        return sample_results(slices={**sample_slices(), **sample_go_slices()})
+
+    def test_go_compares_with_its_own_heap_mode(self):
+        slices = {**sample_slices(), **sample_go_slices()}
+        _, comparisons = stats.summarise(slices, {})
+        ratios = {(c["mode"], c["workload"]): c["cpu_to_heap"]
+                  for c in comparisons if c["language"] == "Go"}
+        self.assertEqual(set(ratios.values()), {1.0})
+        self.assertEqual(len(ratios), 6)
+
+    def test_the_collector_is_counted_per_request_with_warm_up(self):
+        row = next(r for r in self.results()["rows"] if r["language"] == "Go")
+        self.assertEqual(row["gc_cycles_per_1000_requests"], 250.0)  # 29 in 100 + 16
+        self.assertEqual(row["gc_cpu_us_per_request"], 100.0)
+        self.assertEqual(row["gc_pause_us_per_request"], 10.0)
+
+    def test_a_language_without_a_collector_shows_none(self):
+        row = sample_results()["rows"][0]
+        self.assertIsNone(row["gc_cycles_per_1000_requests"])
+        self.assertEqual(len(table.cells_of(row, sample_results()["comparisons"][0])),
+                         len(table.HEADER))
+
+    def test_each_language_has_its_tables(self):
+        text = table.terminal(self.results())
+        self.assertIn("trips, C++, glibc: ", text)
+        self.assertIn("trips, Go: ", text)
+        self.assertEqual(text.count("GC/1000"), 2)
+        for mode in GO_MODES:
+            self.assertRegex(text, rf"(?m)^{mode} ")
+
+    def test_the_page_has_charts_of_both_languages(self):
+        page = report.html_page(self.results(), library="")
+        self.assertIn('data-chart="cpu" data-workload="trips" data-allocator="go"', page)
+        self.assertIn('data-chart="cpu" data-workload="trips" data-allocator="glibc"', page)
+        self.assertIn("<dt>Go, vtproto</dt>", page)
+        data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL).group(1))
+        self.assertEqual(data["modes"], list(MODES))
+
+    def test_the_over_budget_request_is_shown(self):
+        results = self.results()
+        results["over_budget"] = [{
+            "language": "Go", "mode": "codec", "wire_bytes": 6 << 20, "next_status": "OK",
+            "status": "ResourceExhausted", "request_bytes_max": 64 << 20,
+            "rss_before_bytes": 20 << 20, "rss_peak_bytes": 90 << 20}]
+        self.assertIn("ResourceExhausted", table.terminal(results))
+        self.assertIn("ResourceExhausted", report.html_page(results, library=""))
+
+    def test_what_is_left_out_is_said(self):
+        results = sample_results()
+        results["run"]["left_out"] = ["Go, because there is no toolchain"]
+        self.assertIn("no toolchain", report.html_page(results, library=""))
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            run.show(results, Path("out"))
+        self.assertIn("left out: Go, because there is no toolchain", said.getvalue())
+
+    def test_without_go_the_plan_has_cpp_alone(self):
+        with unittest.mock.patch.object(gotool, "find_go",
+                                        side_effect=gotool.GoMissing("none here")), \
+             contextlib.redirect_stderr(io.StringIO()) as said:
+            programs, left_out = run.with_go(run.parse([]))
+        self.assertIsNone(programs)
+        self.assertIn("none here", left_out[0])
+        self.assertIn("C++ runs alone", said.getvalue())
+        plan = run.plan_of(run.parse([]), MODES)
+        self.assertEqual(plan.suites("trips"), [plan.cells("trips")])
 
 
 class Problems(unittest.TestCase):
@@ -233,9 +319,11 @@ class Plans(unittest.TestCase):
     """How long runs take, and which allocators they need."""
 
     def test_runs_keep_their_time(self):
-        for plan, seconds_max in ((DEFAULT, 180), (QUICK, 60)):
+        for plan, seconds_max, go_seconds_max in ((DEFAULT, 180, 120), (QUICK, 60, 60)):
             with_modes = run.replace(plan, modes=MODES)
             self.assertLessEqual(run.estimated_seconds(with_modes), seconds_max, plan.name)
+            self.assertLessEqual(run.go_seconds(run.replace(plan, go_modes=GO_MODES)),
+                                 go_seconds_max, plan.name)
 
     def test_slices_use_exactly_the_load_time(self):
         plan = run.replace(FULL, modes=MODES)
@@ -253,6 +341,10 @@ class Plans(unittest.TestCase):
                          ("heap", "pages"))
         self.assertIn("glibc", run.plan_of(run.parse(["--allocators", "jemalloc"]), MODES)
                       .allocators)
+
+    def test_a_mode_may_be_of_one_language(self):
+        plan = run.plan_of(run.parse(["--modes", "vtproto"]), MODES, GO_MODES)
+        self.assertEqual((plan.modes, plan.go_modes), (("heap",), ("heap", "vtproto")))
 
     def test_an_unknown_mode_is_refused(self):
         with self.assertRaisesRegex(DemoError, "no mode named magic"):

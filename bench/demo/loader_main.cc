@@ -125,6 +125,7 @@ nlohmann::json Run(const Flags& flags) {
       {"qps", report.Qps()},
       {"seconds", report.seconds},
       {"requests", report.requests},
+      {"warm_up_requests", warm.requests},
       {"errors", report.Errors() + warm.Errors()},
       {"errors_status", report.errors_status + warm.errors_status},
       {"errors_reply", report.errors_reply + warm.errors_reply},

@@ -6,8 +6,8 @@ from pathlib import Path
 from statistics import median
 
 import stats
-from plan import BASELINE, BUSY_TARGET, Cell
-from servers import Server, load, running
+from plan import BASELINE, BOMB_BYTES_MAX, BUSY_TARGET, GO_ALLOCATOR, Cell
+from servers import Server, load, running, send_bomb
 
 CALIBRATE_SECONDS = 0.7
 VERIFY_SECONDS = 1.0
@@ -25,42 +25,68 @@ def calibrate(programs, cpus, server):
     return rate * min(1.0, BUSY_TARGET / stats.busy_share(opened))
 
 
-def measure_workload(programs, cpus, plan, workload, progress):
-    """All cells of one workload: calibrated once under heap and glibc, then round after round.
-    Returns the slices by cell."""
-    cells = plan.cells(workload)
-    seconds = plan.slice_seconds(workload)
+def measure_workload(programs, cpus, plan, cells, progress):
+    """All cells of one workload and language: calibrated once under the first, which is heap, then
+    round after round. Returns the slices by cell."""
+    workload, language = cells[0].workload, cells[0].language
+    seconds = plan.slice_seconds(workload, language)
     slices = {cell: [] for cell in cells}
     with running(programs, cells, cpus[0]) as servers:
-        progress.step(f"{workload}: finding the rate", 2)
-        rate = calibrate(programs, cpus, servers[Cell(workload, BASELINE)])
+        progress.step(f"{workload}: finding the rate of {language}", 2)
+        rate = calibrate(programs, cpus, servers[cells[0]])
         for number in range(plan.rounds):
             # Every other round goes backwards, so that no mode always follows the same one.
             for cell in cells if number % 2 == 0 else reversed(cells):
                 progress.step(f"{workload} at {rate:.0f}/s: round {number + 1} of {plan.rounds}, "
-                              f"{cell.mode}, {cell.allocator}", seconds)
+                              f"{cell.language}, {cell.mode}, {cell.allocator}", seconds)
                 slices[cell].append(
                     load(programs, servers[cell], cpus[1], qps=rate, seconds=seconds))
     return slices
 
 
 def count_allocations(programs, cpus, plan, progress):
-    """Heap allocations per request by (workload, mode), in runs of their own. The calls are counted
-    before they reach an allocator, so one allocator stands for all."""
+    """Heap allocations per request by (workload, mode, language), in runs of their own. In C++ the
+    calls are counted before they reach an allocator, so one allocator stands for all."""
     counts = {}
     with tempfile.TemporaryDirectory() as folder:
         for workload in plan.workloads:
-            for mode in plan.modes:
-                progress.step(f"{workload}: counting allocations, {mode}", COUNT_SECONDS)
-                file = Path(folder) / f"{workload}-{mode}"
-                server = Server(programs, Cell(workload, mode), cpus[0], count_file=file)
+            for cell in [Cell(workload, mode) for mode in plan.modes] + plan.go_cells(workload):
+                progress.step(f"{workload}: counting allocations, {cell.language}, {cell.mode}",
+                              COUNT_SECONDS)
+                file = Path(folder) / f"{workload}-{cell.mode}-{cell.language}"
+                server = Server(programs, cell, cpus[0], count_file=file)
                 try:
                     report = load(programs, server, cpus[1], in_flight=1, seconds=COUNT_SECONDS,
                                   warm_up=COUNT_WARM_UP, alloc_count_file=file)
                 finally:
                     server.stop()
-                counts[workload, mode] = report["heap_allocs_per_request"]
+                counts[stats.count_key(cell)] = report["heap_allocs_per_request"]
     return counts
+
+
+def measure_over_budget(programs, cpus, plan, progress):
+    """What a request that takes far more memory than it has bytes does to each Go server, and what
+    the next call gets. Returns the entries and what was wrong, as sentences."""
+    entries, problems = [], []
+    for mode in plan.go_modes:
+        progress.step(f"over-budget request: {mode}", 2)
+        options = ["-request-bytes-max", str(BOMB_BYTES_MAX)] if mode == "codec" else []
+        server = Server(programs, Cell("trips", mode, GO_ALLOCATOR, "Go"), cpus[0],
+                        options=options)
+        try:
+            before = server.rss_bytes()
+            answer = send_bomb(programs, server)
+            entries.append({"language": "Go", "mode": mode, **answer,
+                            "request_bytes_max": BOMB_BYTES_MAX if options else None,
+                            "rss_before_bytes": before, "rss_peak_bytes": server.rss_peak_bytes()})
+        finally:
+            server.stop()
+        if answer["next_status"] != "OK":
+            problems.append(f"over budget, Go, {mode}: the next call got {answer['next_status']}")
+        if options and answer["status"] != "ResourceExhausted":
+            problems.append(f"over budget, Go, {mode}: the request got {answer['status']}: "
+                            f"{answer['message']}")
+    return entries, problems
 
 
 def measure_saturation(programs, cpus, plan, progress):

@@ -3,6 +3,10 @@
 from dataclasses import dataclass, field
 
 BASELINE = "heap"
+# What stands in the place of the malloc for Go's cells.
+GO_ALLOCATOR = "go"
+# The limit that the over-budget request meets in Go's mode codec.
+BOMB_BYTES_MAX = 64 << 20
 # The rate aims at this share of heap mode's core, and may not reach the limit.
 BUSY_TARGET = 0.55
 BUSY_LIMIT = 0.70
@@ -20,11 +24,13 @@ class Cell:
     workload: str
     mode: str
     allocator: str = "glibc"
+    language: str = "C++"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One kind of run. `load_seconds` is shared by all its slices."""
+    """One kind of run. `load_seconds` is shared by all slices of the C++ servers, `go_load_seconds`
+    by those of the Go servers. No modes: that language is left out."""
 
     name: str
     workloads: tuple
@@ -38,21 +44,35 @@ class Plan:
     burst_seconds: float = 5
     idle_seconds: float = 60
     modes: tuple = field(default=())
+    go_modes: tuple = field(default=())
+    go_load_seconds: float = 0
 
     def cells(self, workload):
-        """The cells of one workload, in the order in which each round visits them."""
+        """The C++ cells of one workload, in the order in which each round visits them."""
         return [Cell(workload, mode, allocator)
                 for allocator in self.allocators for mode in self.modes]
 
-    def slice_seconds(self, workload):
+    def go_cells(self, workload):
+        """The Go cells likewise. Go brings its own allocator."""
+        return [Cell(workload, mode, GO_ALLOCATOR, "Go") for mode in self.go_modes]
+
+    def suites(self, workload):
+        """The cells that are measured together, at one rate: one list per language."""
+        return [cells for cells in (self.cells(workload), self.go_cells(workload)) if cells]
+
+    def slice_seconds(self, workload, language="C++"):
         """How long one cell is loaded in one round."""
         weights = sum(SLICE_WEIGHTS[name] for name in self.workloads)
-        cells = len(self.modes) * len(self.allocators) * self.rounds
-        return self.load_seconds * SLICE_WEIGHTS[workload] / (weights * cells)
+        cells, seconds = len(self.modes) * len(self.allocators), self.load_seconds
+        if language == "Go":
+            cells, seconds = len(self.go_modes), self.go_load_seconds
+        return seconds * SLICE_WEIGHTS[workload] / (weights * cells * self.rounds)
 
 
-DEFAULT = Plan("default", ("trips", "vehicles", "ranking_200k"), rounds=3, load_seconds=120)
-QUICK = Plan("quick", ("trips", "ranking_200k"), rounds=2, load_seconds=28)
+DEFAULT = Plan("default", ("trips", "vehicles", "ranking_200k"), rounds=3, load_seconds=120,
+               go_load_seconds=66)
+QUICK = Plan("quick", ("trips", "ranking_200k"), rounds=2, load_seconds=28,
+             go_load_seconds=14)
 FULL = Plan("full", ("trips", "vehicles", "tile", "ranking_200k", "ranking_8k"), rounds=3,
-            load_seconds=800, allocators=("glibc", "tcmalloc", "jemalloc", "mimalloc"),
-            saturation=True)
+            load_seconds=800, go_load_seconds=180,
+            allocators=("glibc", "tcmalloc", "jemalloc", "mimalloc"), saturation=True)

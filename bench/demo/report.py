@@ -1,29 +1,33 @@
 """The self-contained report: one HTML file that opens offline, in light and dark.
 
-The page's parts are report_page.html, report_page.css and report_page.js beside this file. Charts
-are drawn by Chart.js (MIT), inlined from Debian's libjs-chart.js.
+The page's parts are report_page.html, report_page.css and report_page.js beside this file, and
+common/page.py.
 """
 
 import html
 import json
+import sys
 from pathlib import Path
 from string import Template
 
 import table
 from plan import BUSY_LIMIT
-from servers import DemoError
 
 HERE = Path(__file__).resolve().parent
-CHART_PATHS = (Path("/usr/share/javascript/chart.js/chart.min.js"),
-               Path("/usr/share/javascript/chart.js/Chart.min.js"))
+sys.path.insert(0, str(HERE.parent))
+from common.page import chart_library, element, html_table  # noqa: E402
 
-MODES = {
+MODES = {("C++", mode): text for mode, text in {
     "heap": "what gRPC does by itself: the service is registered as it is, no Harena code runs",
     "arena": "stock protobuf arena for each request",
     "pages": "arena on recycled pages",
     "reuse": "message instances kept, rebuilt when they have grown",
     "codec": "pages with a generated parser and serializer",
-}
+}.items()} | {("Go", mode): text for mode, text in {
+    "heap": "what grpc-go does by itself: the service is registered as it is",
+    "vtproto": "grpc-go with vtprotobuf's generated codec, without its pools",
+    "codec": "Harena: request and response in the request's arena, Harena's decoder and encoder",
+}.items()}
 
 WORKLOADS = {
     "trips": "A real GTFS-realtime feed of trip updates; the answer is a board of re-timed calls "
@@ -34,31 +38,6 @@ WORKLOADS = {
                     "answer holds all candidates, scored and ordered",
     "ranking_8k": "The same around 8 KB",
 }
-
-
-def chart_library():
-    """The text of Chart.js. Raises DemoError when it is not installed."""
-    for path in CHART_PATHS:
-        if path.exists():
-            return path.read_text(encoding="utf-8")
-    raise DemoError("Chart.js is missing. On Debian: apt-get install libjs-chart.js")
-
-
-def element(tag, text, **attributes):
-    """An element around escaped text."""
-    pairs = "".join(f' {name.rstrip("_")}="{html.escape(str(value))}"'
-                    for name, value in attributes.items())
-    return f"<{tag}{pairs}>{html.escape(str(text))}</{tag}>"
-
-
-def html_table(header, lines, caption):
-    """A table whose first column names the line."""
-    head = "".join(element("th", name, scope="col") for name in header)
-    body = "".join(
-        "<tr>" + element("th", line[0], scope="row")
-        + "".join(element("td", cell) for cell in line[1:]) + "</tr>" for line in lines)
-    return (f'<div class="scroll"><table>{element("caption", caption)}'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")
 
 
 def limits(results):
@@ -74,10 +53,13 @@ def limits(results):
         f"p99.9 needs thousands of requests: the smallest row here has {fewest:,}, and with fewer "
         "than 1,000 its p99.9 is simply its slowest request.",
         "Each workload is one shape of message. Messages with few strings gain less, or nothing.",
+        "C++ and Go run at rates of their own, each from its own heap mode: compare latencies "
+        "within a language only. The two gRPC implementations differ in more than memory.",
         "Handlers do little besides reading and building messages. In a service that computes or "
         "waits, memory is a smaller part of the whole.",
         "Hot and short-lived processes: a heap that has fragmented for days is not measured.",
     ]
+    lines[:0] = [f"Left out: {sentence}" for sentence in run["left_out"]]
     if machine["server_core"] == machine["loader_core"]:
         lines.insert(0, "Server and loader shared one core here: the latencies include the "
                         "loader's work.")
@@ -88,7 +70,11 @@ def facts(results):
     """What was run, as (name, text) pairs."""
     run = results["run"]
     machine = run["machine"]
-    allocators = dict.fromkeys(row["allocator"] for row in results["rows"])
+    allocators = dict.fromkeys(row["allocator"] for row in results["rows"]
+                               if row["language"] == "C++")
+    slices = [f"{seconds:g} s ({language}, {name})"
+              for language, key in (("C++", "slice_seconds"), ("Go", "go_slice_seconds"))
+              for name, seconds in run[key].items()]
     return [
         ("machine", f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB; "
                     f"server on core {machine['server_core']}, loader on core "
@@ -98,12 +84,12 @@ def facts(results):
         ("versions", ", ".join(f"{name} {text}" for name, text in run["versions"].items())),
         ("allocators", ", ".join(allocators)),
         ("load", "open loop at a fixed rate on an absolute schedule; latency from the scheduled "
-                 f"send time; {run['rounds']} rounds of "
-                 + ", ".join(f"{seconds:g} s ({name})"
-                             for name, seconds in run["slice_seconds"].items())),
+                 f"send time; {run['rounds']} rounds of " + ", ".join(slices)),
         ("numbers", "p50 to p99, CPU and ratios are medians over rounds; p99.9 is over all rounds "
                     "pooled; ratios are taken within a round, to heap under the same allocator; "
-                    "peak is the process's highest resident memory"),
+                    "peak is the process's highest resident memory; GC/1000 is collections per "
+                    "1,000 requests, GC us the collector's CPU (part of CPU us) and pause us its "
+                    "stops, per request, warm-ups included"),
         ("when", f"{run['when']}, {run['kind']} run"),
     ]
 
@@ -124,29 +110,45 @@ def workload_section(name, results):
     text = WORKLOADS.get(name, "")
     if name in described:
         text += f". {sizes(described[name])}."
-    tables = []
-    for workload, allocator, pairs in table.groups(results):
-        if workload == name:
-            rate = pairs[0][0]["qps_target"]
-            tables.append(html_table(table.HEADER, [table.cells_of(*pair) for pair in pairs],
-                                     f"{name} under {allocator}, {rate:,.1f} requests per second, "
-                                     "latencies in microseconds"))
-    charts = [chart(f"{name}: latency under glibc, microseconds (log scale)", "latency", name),
-              chart(f"{name}: CPU per request under glibc, microseconds", "cpu", name)]
-    if len(tables) > 1:
-        charts.append(chart(f"{name}: CPU per request by allocator, microseconds", "allocators",
-                            name, wide=True))
-    parts = [element("h2", name, id=name), element("p", text), tables[0],
-             f'<div class="charts">{"".join(charts)}</div>', *tables[1:]]
+    parts = [element("h2", name, id=name), element("p", text)]
+    for language in dict.fromkeys(row["language"] for row in results["rows"]):
+        tables = [workload_table(pairs) for workload, other, pairs in table.groups(results)
+                  if (workload, other) == (name, language)]
+        if tables:
+            parts += language_parts(name, language, tables)
     return f"<section>{''.join(parts)}</section>"
 
 
-def chart(title, kind, workload, wide=False):
+def workload_table(pairs):
+    """One workload in one language under one allocator."""
+    first = pairs[0][0]
+    return html_table(table.header_of(first["language"]),
+                      [table.cells_of(*pair) for pair in pairs],
+                      f"{first['workload']}, {table.under(first)}, {first['qps_target']:,.1f} "
+                      "requests per second, latencies in microseconds")
+
+
+def language_parts(name, language, tables):
+    """A language's tables and charts of one workload."""
+    allocator = "go" if language == "Go" else "glibc"
+    under = "Go" if language == "Go" else "C++, glibc"
+    charts = [chart(f"{name}, {under}: latency, microseconds (log scale)", "latency", name,
+                    allocator),
+              chart(f"{name}, {under}: CPU per request, microseconds", "cpu", name, allocator)]
+    if len(tables) > 1:
+        charts.append(chart(f"{name}: CPU per request by allocator, microseconds", "allocators",
+                            name, allocator, wide=True))
+    return [element("h3", language), tables[0], f'<div class="charts">{"".join(charts)}</div>',
+            *tables[1:]]
+
+
+def chart(title, kind, workload, allocator, wide=False):
     """A place that report_page.js draws into. The tables say the same in text."""
     label = html.escape(f"{title}. The table above has the numbers.")
     return (f'<figure{" class=wide" if wide else ""}>{element("figcaption", title)}'
             f'<div class="canvas"><canvas role="img" aria-label="{label}" data-chart="{kind}" '
-            f'data-workload="{html.escape(workload)}"></canvas></div></figure>')
+            f'data-workload="{html.escape(workload)}" data-allocator="{html.escape(allocator)}">'
+            "</canvas></div></figure>")
 
 
 def saturation_section(results):
@@ -163,6 +165,20 @@ def saturation_section(results):
     return f"<section>{heading}{element('p', text)}{shown}</section>"
 
 
+def over_budget_section(results):
+    """What became of a request that takes far more memory than it has bytes, or nothing."""
+    entries = results.get("over_budget")
+    if not entries:
+        return ""
+    text = ("One request of empty messages, small on the wire and large in memory, then an "
+            "ordinary one. Mode codec has a limit and refuses the first while it decodes; the "
+            "others have no such limit and take what it wants.")
+    heading = element("h2", "A request over its budget (Go)", id="over-budget")
+    shown = html_table(table.OVER_BUDGET_HEADER,
+                       [table.over_budget_cells(entry) for entry in entries], "Memory in MiB")
+    return f"<section>{heading}{element('p', text)}{shown}</section>"
+
+
 def verdict(results):
     """The banner: whether the run can be trusted."""
     parts = []
@@ -171,9 +187,11 @@ def verdict(results):
         parts.append('<div class="bad" role="alert"><strong>This run is wrong; do not use its '
                      f"numbers.</strong><ul>{items}</ul></div>")
     else:
-        parts.append(element("p", "No errors: every status was OK, replies had the bytes that the "
-                                  "loader computed by itself, every rate was held, and heap mode "
-                                  f"stayed below {BUSY_LIMIT:.0%} of its core.", class_="good"))
+        text = "every status was OK, replies had the bytes that the loader computed by itself"
+        if not results["cautions"]:
+            text += (", every rate was held, and heap mode stayed below "
+                     f"{BUSY_LIMIT:.0%} of its core")
+        parts.append(element("p", f"No errors: {text}.", class_="good"))
     if results["cautions"]:
         items = "".join(element("li", caution) for caution in results["cautions"])
         parts.append('<div class="caution"><strong>The machine was disturbed; the latencies are '
@@ -184,11 +202,13 @@ def verdict(results):
 def html_page(results, library=None):
     """The whole page."""
     names = list(dict.fromkeys(row["workload"] for row in results["rows"]))
-    modes = list(dict.fromkeys(row["mode"] for row in results["rows"]))
+    modes = list(dict.fromkeys((row["language"], row["mode"]) for row in results["rows"]))
     definitions = "".join(element("dt", name) + element("dd", text)
                           for name, text in facts(results))
-    explained = "".join(element("dt", mode) + element("dd", MODES.get(mode, "")) for mode in modes)
-    data = json.dumps({"rows": results["rows"], "modes": modes}).replace("<", "\\u003c")
+    explained = "".join(element("dt", ", ".join(mode)) + element("dd", MODES.get(mode, ""))
+                        for mode in modes)
+    cpp_modes = [mode for language, mode in modes if language == "C++"]
+    data = json.dumps({"rows": results["rows"], "modes": cpp_modes}).replace("<", "\\u003c")
     return Template((HERE / "report_page.html").read_text(encoding="utf-8")).substitute(
         style=(HERE / "report_page.css").read_text(encoding="utf-8"),
         verdict=verdict(results),
@@ -196,7 +216,7 @@ def html_page(results, library=None):
         facts=definitions,
         modes=explained,
         sections="".join(workload_section(name, results) for name in names),
-        saturation=saturation_section(results),
+        saturation=saturation_section(results) + over_budget_section(results),
         library=library if library is not None else chart_library(),
         data=data,
         script=(HERE / "report_page.js").read_text(encoding="utf-8"))

@@ -5,6 +5,7 @@
     { p50: "p50", p80: "p80", p90: "p90", p99: "p99", p999: "p99.9" });
   const points = {
     heap: "rect", arena: "triangle", pages: "circle", reuse: "rectRot", codec: "star",
+    vtproto: "circle",
   };
   const dashes = { heap: [6, 4], arena: [2, 3], reuse: [10, 3, 2, 3] };
   let charts = [];
@@ -47,8 +48,8 @@
     max: steps.find(step => step >= Math.max(...values)),
   });
 
-  function latency(workload) {
-    const datasets = rowsOf(workload, "glibc").map(row => ({
+  function latency(workload, allocator) {
+    const datasets = rowsOf(workload, allocator).map(row => ({
       label: row.mode, data: percentiles.map(([key]) => row.latency_us[key]),
       borderColor: colour(row.mode), backgroundColor: colour(row.mode),
       borderDash: dashes[row.mode] || [], borderWidth: 2, pointRadius: 5,
@@ -70,8 +71,8 @@
     };
   }
 
-  function cpu(workload) {
-    const rows = rowsOf(workload, "glibc");
+  function cpu(workload, allocator) {
+    const rows = rowsOf(workload, allocator);
     const heap = rows.find(row => row.mode === "heap");
     const ratio = row => (row.cpu_us_per_request / heap.cpu_us_per_request).toFixed(2);
     const share = row => heap ? ` (${ratio(row)} of heap)` : "";
@@ -91,7 +92,8 @@
   }
 
   function allocators(workload) {
-    const names = [...new Set(rowsOf(workload).map(row => row.allocator))];
+    const names = [...new Set(rowsOf(workload).filter(row => row.language === "C++")
+      .map(row => row.allocator))];
     const datasets = data.modes.map(mode => ({
       label: mode, backgroundColor: colour(mode), pointStyle: points[mode] || "circle",
       data: names.map(name => rowsOf(workload, name)
@@ -111,7 +113,8 @@
   function draw() {
     charts.forEach(chart => chart.destroy());
     charts = [...document.querySelectorAll("canvas[data-chart]")].map(
-      canvas => new Chart(canvas, kinds[canvas.dataset.chart](canvas.dataset.workload)));
+      canvas => new Chart(canvas, kinds[canvas.dataset.chart](
+        canvas.dataset.workload, canvas.dataset.allocator)));
   }
 
   draw();

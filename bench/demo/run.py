@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The main job: one gRPC service on real input, in every memory mode, side by side.
+"""The main job: one gRPC service on real input, in every memory mode, side by side, in C++ and Go.
 
 Each (mode, workload, allocator) is a server process of its own on one core; the loader drives it
 from another core at a fixed rate on an absolute schedule. Prints a table for each workload and
@@ -16,14 +16,17 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import go_programs
 import measure
 import report
 import stats
 import table
-from plan import DEFAULT, FULL, QUICK, SLICE_WEIGHTS
+from plan import BASELINE, DEFAULT, FULL, QUICK, SLICE_WEIGHTS
 from servers import DemoError, Programs, cores
 
 from common.allocators import ALLOCATORS, AllocatorMissing, library_of
+from common.gotool import GoMissing
+from common.page import ChartsMissing, chart_library
 
 ROOT = Path(__file__).resolve().parents[2]
 # Around a slice: the loader's start, its own answers to compare with, warm-up.
@@ -58,10 +61,21 @@ def estimated_seconds(plan):
     slices = sum(len(plan.cells(w)) for w in plan.workloads) * plan.rounds
     total = plan.load_seconds + slices * SLICE_OVERHEAD_SECONDS + len(plan.workloads) * 4
     total += len(plan.workloads) * len(plan.modes) * 1.5
+    total += go_seconds(plan)
     if plan.saturation:
         per_mode = 2 + plan.rounds * (plan.saturation_seconds + 1) + plan.burst_seconds
         total += len(plan.modes) * per_mode + plan.idle_seconds
     return total
+
+
+def go_seconds(plan):
+    """What of that the Go servers take."""
+    if not plan.go_modes:
+        return 0
+    slices = sum(len(plan.go_cells(w)) for w in plan.workloads) * plan.rounds
+    total = plan.go_load_seconds + slices * SLICE_OVERHEAD_SECONDS + len(plan.workloads) * 4
+    # Counting allocations, and the over-budget request.
+    return total + len(plan.workloads) * len(plan.go_modes) * 1.5 + len(plan.go_modes) * 2
 
 
 def machine(cpus):
@@ -97,13 +111,18 @@ class OtherWork:
         return max(0.0, (others - self._start[0]) / cores_seconds)
 
 
-def measure_all(programs, plan, cpus, progress):
-    """Runs the plan; returns results.json's content."""
+def measure_all(programs, plan, cpus, progress, left_out=()):
+    """Runs the plan; returns results.json's content. `left_out` says what is missing, in
+    sentences."""
     description = programs.describe()
+    versions = dict(description["versions"])
+    if plan.go_modes:
+        versions.update(programs.go.versions())
     slices = {}
     others = OtherWork()
     for workload in plan.workloads:
-        slices.update(measure.measure_workload(programs, cpus, plan, workload, progress))
+        for cells in plan.suites(workload):
+            slices.update(measure.measure_workload(programs, cpus, plan, cells, progress))
     counts = measure.count_allocations(programs, cpus, plan, progress)
     rows, comparisons = stats.summarise(slices, counts)
     problems = stats.problems(slices)
@@ -111,6 +130,8 @@ def measure_all(programs, plan, cpus, progress):
     cautions = stats.cautions(slices, other_work_share)
     # A quick run is a look at whether it all works: a busy machine does not make it fail.
     (cautions if plan.name == QUICK.name else problems).extend(stats.disturbances(slices))
+    over_budget, more = measure.measure_over_budget(programs, cpus, plan, progress)
+    problems += more
     saturation = None
     if plan.saturation:
         saturation, more = measure.measure_saturation(programs, cpus, plan, progress)
@@ -121,6 +142,7 @@ def measure_all(programs, plan, cpus, progress):
         "rows": rows,
         "comparisons": comparisons,
         "saturation": saturation,
+        "over_budget": over_budget,
         "problems": problems,
         "cautions": cautions,
         "run": {
@@ -128,8 +150,11 @@ def measure_all(programs, plan, cpus, progress):
             "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "rounds": plan.rounds,
             "slice_seconds": {w: round(plan.slice_seconds(w), 2) for w in plan.workloads},
+            "go_slice_seconds": {w: round(plan.slice_seconds(w, "Go"), 2)
+                                 for w in plan.workloads if plan.go_modes},
+            "left_out": list(left_out),
             "machine": {**machine(cpus), "other_work_share": round(other_work_share, 3)},
-            "versions": description["versions"],
+            "versions": versions,
             "workloads": [w for w in description["workloads"] if w["workload"] in plan.workloads],
         },
     }
@@ -147,6 +172,8 @@ def show(results, folder):
     print(table.terminal(results))
     print("\nallocs: heap allocations per request. busy: the server's share of its core. "
           "Ratios are medians over rounds.")
+    for sentence in results["run"]["left_out"]:
+        print(f"left out: {sentence}")
     print(f"report: {folder / 'report.html'}\nrows:   {folder / 'results.json'}")
     for caution in results["cautions"]:
         print(f"caution: {caution}", file=sys.stderr)
@@ -155,22 +182,27 @@ def show(results, folder):
     return 1 if results["problems"] else 0
 
 
-def plan_of(arguments, modes):
-    """The plan that the command line asks for."""
+def plan_of(arguments, modes, go_modes=()):
+    """The plan that the command line asks for. `modes` are those of the C++ server; `go_modes`
+    those of the Go server, none when there is no Go."""
     plan = FULL if arguments.full else QUICK if arguments.quick else DEFAULT
     if arguments.modes:
-        unknown = set(arguments.modes) - set(modes)
+        known = dict.fromkeys([*modes, *go_modes])
+        unknown = set(arguments.modes) - set(known)
         if unknown:
             raise DemoError(f"no mode named {', '.join(sorted(unknown))}; there are: "
-                            f"{', '.join(modes)}")
-        modes = tuple(m for m in modes if m in arguments.modes or m == modes[0])
-    plan = replace(plan, modes=modes, saturation=plan.saturation or arguments.saturation,
+                            f"{', '.join(known)}")
+        modes = tuple(m for m in modes if m in arguments.modes or m == BASELINE)
+        go_modes = tuple(m for m in go_modes if m in arguments.modes or m == BASELINE)
+    plan = replace(plan, modes=modes, go_modes=go_modes,
+                   saturation=plan.saturation or arguments.saturation,
                    idle_seconds=arguments.idle_seconds)
     if arguments.workloads:
         share = sum(SLICE_WEIGHTS[w] for w in arguments.workloads)
         share /= sum(SLICE_WEIGHTS[w] for w in plan.workloads)
         plan = replace(plan, workloads=tuple(arguments.workloads),
-                       load_seconds=plan.load_seconds * share)
+                       load_seconds=plan.load_seconds * share,
+                       go_load_seconds=plan.go_load_seconds * share)
     if arguments.allocators:
         names = tuple(dict.fromkeys(["glibc", *arguments.allocators]))
         share = len(names) / len(plan.allocators)
@@ -182,7 +214,8 @@ def parse(arguments=None):
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true", help="two workloads, at most a minute")
+    size.add_argument("--quick", action="store_true",
+                      help="two workloads, at most a minute per language")
     size.add_argument("--full", action="store_true",
                       help="all workloads, four allocators and the saturation section")
     parser.add_argument("--saturation", action="store_true",
@@ -192,6 +225,7 @@ def parse(arguments=None):
     parser.add_argument("--workloads", nargs="+", choices=list(SLICE_WEIGHTS), metavar="NAME",
                         help=f"only these, of: {', '.join(SLICE_WEIGHTS)}")
     parser.add_argument("--modes", nargs="+", metavar="MODE", help="only heap and these")
+    parser.add_argument("--no-go", action="store_true", help="leave the Go servers out")
     parser.add_argument("--allocators", nargs="+", choices=list(ALLOCATORS), metavar="NAME",
                         help=f"of: {', '.join(ALLOCATORS)}")
     parser.add_argument("--build-dir", type=Path, default=ROOT / "build/release",
@@ -203,16 +237,29 @@ def parse(arguments=None):
     return parser.parse_args(arguments)
 
 
+def with_go(arguments):
+    """The Go programs, or None and why they are left out, as a list of sentences."""
+    if arguments.no_go:
+        return None, ["Go, because of --no-go."]
+    try:
+        return go_programs.prepare(arguments.build_dir.parent / "go-demo"), []
+    except GoMissing as missing:
+        print(f"Go is missing, so the Go servers are left out and C++ runs alone: {missing}",
+              file=sys.stderr)
+        return None, [f"Go, because there is no toolchain: {missing}"]
+
+
 def main():
     """Runs the demo; returns the exit code."""
     arguments = parse()
     try:
-        report.chart_library()
+        chart_library()
         if arguments.report_only:
             results = json.loads((arguments.out / "results.json").read_text(encoding="utf-8"))
         else:
-            programs = Programs(arguments.build_dir)
-            plan = plan_of(arguments, programs.modes())
+            go, left_out = with_go(arguments)
+            programs = Programs(arguments.build_dir, go)
+            plan = plan_of(arguments, programs.modes(), go.modes() if go else ())
             for allocator in plan.allocators:
                 library_of(allocator)
             cpus = cores()
@@ -220,11 +267,11 @@ def main():
                 print("only one core may be used: server and loader share it, so the latencies "
                       "include the loader's work", file=sys.stderr)
             progress = Progress(estimated_seconds(plan))
-            results = measure_all(programs, plan, cpus, progress)
+            results = measure_all(programs, plan, cpus, progress, left_out)
             progress.end()
         write(results, arguments.out)
         return show(results, arguments.out)
-    except (DemoError, AllocatorMissing) as error:
+    except (DemoError, AllocatorMissing, ChartsMissing) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

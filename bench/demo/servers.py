@@ -25,10 +25,18 @@ def cores():
     return usable[0], usable[min(1, len(usable) - 1)]
 
 
-class Programs:
-    """The built programs."""
+def modes_of(server):
+    """The modes that a server program knows, heap first."""
+    listing = subprocess.run([server, "--list-modes"], capture_output=True, text=True,
+                             check=True).stdout
+    return tuple(listing.split())
 
-    def __init__(self, build_dir):
+
+class Programs:
+    """The built programs. `go` is None, or the Go programs (go_programs.GoPrograms)."""
+
+    def __init__(self, build_dir, go=None):
+        self.go = go
         self.server = Path(build_dir) / "bench/demo/harena_demo_server"
         self.loader = Path(build_dir) / "bench/demo/harena_demo_loader"
         self.counter = Path(build_dir) / "bench/tools/libharena_alloc_count.so"
@@ -37,11 +45,13 @@ class Programs:
                 raise DemoError(f"{program} is missing: build first (make build), "
                                 f"or name the build with --build-dir")
 
+    def server_of(self, cell):
+        """The server program of a cell's language."""
+        return self.go.server if cell.language == "Go" else self.server
+
     def modes(self):
         """The modes that this server was built with, heap first."""
-        listing = subprocess.run([self.server, "--list-modes"], capture_output=True, text=True,
-                                 check=True).stdout
-        return tuple(listing.split())
+        return modes_of(self.server)
 
     def describe(self):
         """Workloads with their sizes, and versions."""
@@ -53,11 +63,13 @@ class Programs:
 class Server:
     """One server process. It ends when its standard input closes: it cannot outlive us."""
 
-    def __init__(self, programs, cell, cpu, count_file=None):
+    def __init__(self, programs, cell, cpu, count_file=None, options=()):
         self.cell = cell
-        allocator = library_of(cell.allocator)
-        preload = [str(programs.counter.resolve())] if count_file else []
-        preload += [allocator] if allocator else []
+        preload = []
+        if cell.language == "C++":  # Go counts and allocates by itself
+            allocator = library_of(cell.allocator)
+            preload = [str(programs.counter.resolve())] if count_file else []
+            preload += [allocator] if allocator else []
         environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
         if preload:
             environment["LD_PRELOAD"] = ":".join(preload)
@@ -65,25 +77,37 @@ class Server:
             environment["HARENA_ALLOC_COUNT_FILE"] = str(count_file)
         self._errors = tempfile.TemporaryFile(mode="w+")
         self._process = subprocess.Popen(
-            [programs.server, "--mode", cell.mode, "--cpu", str(cpu), "--port", "0"],
+            [programs.server_of(cell), "--mode", cell.mode, "--cpu", str(cpu), "--port", "0",
+             *options],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
             env=environment)
-        ready, _, _ = select.select([self._process.stdout], [], [], START_SECONDS)
-        line = self._process.stdout.readline() if ready else ""
-        if not line:
-            raise self.failure("did not start")
-        answer = json.loads(line)
+        answer = self._answer("did not start")
         self.port, self.pid = answer["port"], answer["pid"]
         for library in preload:
             if Path(library).resolve().name not in Path(f"/proc/{self.pid}/maps").read_text():
                 raise self.failure(f"{library} was not loaded")
+
+    def _answer(self, failed):
+        """The next line that the process prints, as JSON."""
+        ready, _, _ = select.select([self._process.stdout], [], [], START_SECONDS)
+        line = self._process.stdout.readline() if ready else ""
+        if not line:
+            raise self.failure(failed)
+        return json.loads(line)
+
+    def usage(self):
+        """What the process has used so far by its own count. Go servers only."""
+        self._process.stdin.write("usage\n")
+        self._process.stdin.flush()
+        return self._answer("did not say what it has used")
 
     def failure(self, what):
         """An error with the process's own last words."""
         self.stop()
         self._errors.seek(0)
         words = self._errors.read()[-2000:].strip()
-        return DemoError(f"server {self.cell.mode} ({self.cell.allocator}): {what}. {words}")
+        return DemoError(f"server {self.cell.language}, {self.cell.mode} "
+                         f"({self.cell.allocator}): {what}. {words}")
 
     def check_alive(self):
         """Raises if the process has ended."""
@@ -94,6 +118,11 @@ class Server:
         """Resident memory now."""
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def rss_peak_bytes(self):
+        """Resident memory at its highest."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) * 1024
 
     def stop(self):
         """Ends the process: gracefully, and after ten seconds by force."""
@@ -121,15 +150,33 @@ def running(programs, cells, cpu):
 
 
 def load(programs, server, cpu, **options):
-    """Runs the loader once against `server` and returns its report."""
+    """Runs the loader once against `server` and returns its report; for a Go server with what the
+    server used meanwhile, warm-up included."""
     command = [str(programs.loader), "--port", str(server.port), "--pid", str(server.pid),
                "--cpu", str(cpu), "--workload", server.cell.workload]
     for name, value in options.items():
         command += ["--" + name.replace("_", "-"), str(value)]
+    is_go = server.cell.language == "Go"
+    before = server.usage() if is_go else {}
     done = subprocess.run(command, capture_output=True, text=True, check=False,
                           timeout=float(options.get("seconds", 1)) + 60)
     server.check_alive()
     if done.returncode != 0:
         raise DemoError(f"loader for {server.cell.workload}, {server.cell.mode}: "
                         f"{done.stderr.strip()[-2000:]}")
+    report = json.loads(done.stdout)
+    if is_go:
+        after = server.usage()
+        report["go_usage"] = {key: after[key] - before[key] for key in before}
+    return report
+
+
+def send_bomb(programs, server):
+    """Sends a Go server a request that takes far more memory than it has bytes, and then an
+    ordinary one; returns what became of both."""
+    done = subprocess.run([programs.go.bomb, "-port", str(server.port)], capture_output=True,
+                          text=True, check=False, timeout=60)
+    server.check_alive()
+    if done.returncode != 0:
+        raise DemoError(f"the over-budget request: {done.stderr.strip()[-2000:]}")
     return json.loads(done.stdout)

@@ -9,7 +9,7 @@ median over rounds of the ratio within that round, so that drift of the machine 
 import math
 from statistics import median
 
-from plan import BASELINE, BUSY_LIMIT, RATE_HELD
+from plan import BASELINE, BUSY_LIMIT, GO_ALLOCATOR, RATE_HELD
 
 PERCENTILES = {"p50": 0.50, "p80": 0.80, "p90": 0.90, "p99": 0.99, "p999": 0.999}
 # More than this share of the machine used by others disturbs the comparison.
@@ -53,10 +53,30 @@ def over_rounds(rounds):
     return {key: round(value, 1) for key, value in summary.items()}
 
 
+def collector(rounds):
+    """What the garbage collector did, over all rounds with their warm-ups; None without one."""
+    used = [report.get("go_usage") for report in rounds]
+    if not all(used):
+        return {"gc_cycles_per_1000_requests": None, "gc_cpu_us_per_request": None,
+                "gc_pause_us_per_request": None}
+    requests = max(1, sum(r["requests"] + r["warm_up_requests"] for r in rounds))
+    def per_request(key, scale):
+        return round(sum(u[key] for u in used) * scale / requests, 2)
+    return {"gc_cycles_per_1000_requests": per_request("gc_cycles", 1000),
+            "gc_cpu_us_per_request": per_request("gc_cpu_seconds", 1e6),
+            "gc_pause_us_per_request": per_request("gc_pause_seconds", 1e6)}
+
+
+def count_key(cell):
+    """What the count of allocations depends on."""
+    return cell.workload, cell.mode, cell.language
+
+
 def row(cell, rounds, heap_allocs):
     """One row of results.json."""
     return {
         "workload": cell.workload,
+        "language": cell.language,
         "framework": "grpc",
         "mode": cell.mode,
         "allocator": cell.allocator,
@@ -67,6 +87,7 @@ def row(cell, rounds, heap_allocs):
         "rss_bytes": int(median(r["rss_bytes"] for r in rounds)),
         "rss_peak_bytes": max(r["rss_peak_bytes"] for r in rounds),
         "heap_allocs_per_request": None if heap_allocs is None else round(heap_allocs, 1),
+        **collector(rounds),
         "requests": sum(r["requests"] for r in rounds),
         "errors": sum(r["errors"] for r in rounds),
     }
@@ -82,6 +103,7 @@ def comparison(cell, rounds, baseline):
     """What the tables show beside a row: ratios to heap under the same allocator, busy shares."""
     return {
         "workload": cell.workload,
+        "language": cell.language,
         "mode": cell.mode,
         "allocator": cell.allocator,
         "cpu_to_heap": paired_ratio(rounds, baseline, cpu_us),
@@ -99,9 +121,9 @@ def summarise(slices, heap_allocs):
     rows, comparisons = [], []
     for cell, rounds in slices.items():
         baseline = next(other for key, other in slices.items()
-                        if (key.workload, key.mode, key.allocator)
-                        == (cell.workload, BASELINE, cell.allocator))
-        rows.append(row(cell, rounds, heap_allocs.get((cell.workload, cell.mode))))
+                        if (key.workload, key.language, key.mode, key.allocator)
+                        == (cell.workload, cell.language, BASELINE, cell.allocator))
+        rows.append(row(cell, rounds, heap_allocs.get(count_key(cell))))
         comparisons.append(comparison(cell, rounds, baseline))
     return rows, comparisons
 
@@ -128,7 +150,7 @@ def disturbances(slices):
             found.append(f"{name(cell)}: the rate was not held: {rate:.1f} of {target:.1f} per "
                          "second")
         busy = median(busy_share(r) for r in rounds)
-        is_reference = cell.mode == BASELINE and cell.allocator == "glibc"
+        is_reference = cell.mode == BASELINE and cell.allocator in ("glibc", GO_ALLOCATOR)
         if target > 0 and is_reference and busy >= BUSY_LIMIT:
             found.append(f"{name(cell)}: {busy:.0%} of its core is busy; the comparison wants less "
                          f"than {BUSY_LIMIT:.0%}. Was the machine busy with something else?")
@@ -156,4 +178,5 @@ def cautions(slices, other_work_share):
 
 def name(cell):
     """A cell as text."""
-    return f"{cell.workload}, {cell.mode}, {cell.allocator}"
+    language = "" if cell.language == "C++" else f"{cell.language}, "
+    return f"{cell.workload}, {language}{cell.mode}, {cell.allocator}"

@@ -21,6 +21,20 @@ def _allocs(value):
 
 HEADER = ["mode", "p50", "p80", "p90", "p99", "p99.9", "CPU us", "CPU/heap", "p99/heap", "RSS MiB",
           "peak MiB", "allocs", "busy", "requests", "errors"]
+GO_HEADER = [*HEADER, "GC/1000", "GC us", "pause us"]
+
+
+def header_of(language):
+    """The columns of a language's table: Go has a garbage collector to show."""
+    return GO_HEADER if language == "Go" else HEADER
+
+
+def gc_cells(row):
+    """The garbage collector's columns of one row."""
+    if row["language"] != "Go":
+        return []
+    return [f"{row['gc_cycles_per_1000_requests']:.1f}", f"{row['gc_cpu_us_per_request']:.1f}",
+            f"{row['gc_pause_us_per_request']:.2f}"]
 
 
 def cells_of(row, comparison):
@@ -30,7 +44,8 @@ def cells_of(row, comparison):
             _us(row["cpu_us_per_request"]), _ratio(comparison["cpu_to_heap"]),
             _ratio(comparison["p99_to_heap"]), _mib(row["rss_bytes"]),
             _mib(row["rss_peak_bytes"]), _allocs(row["heap_allocs_per_request"]),
-            f"{comparison['busy_share']:.0%}", f"{row['requests']:,}", str(row["errors"])]
+            f"{comparison['busy_share']:.0%}", f"{row['requests']:,}", str(row["errors"]),
+            *gc_cells(row)]
 
 
 SATURATION_HEADER = ["mode", "calls/s", "p50", "p99", "CPU us", "CPU/heap", "p99/heap",
@@ -47,12 +62,31 @@ def saturation_cells(entry):
             str(entry["errors"])]
 
 
+OVER_BUDGET_HEADER = ["Go mode", "request", "next call", "wire MiB", "limit MiB",
+                      "RSS before", "RSS peak"]
+
+
+def over_budget_cells(entry):
+    """One over-budget entry as text."""
+    limit = entry["request_bytes_max"]
+    return [entry["mode"], entry["status"], entry["next_status"], _mib(entry["wire_bytes"]),
+            "none" if limit is None else _mib(limit), _mib(entry["rss_before_bytes"]),
+            _mib(entry["rss_peak_bytes"])]
+
+
+def under(row):
+    """What a group of rows runs under, as text."""
+    return "Go" if row["language"] == "Go" else f"C++, {row['allocator']}"
+
+
 def groups(results):
-    """(workload, allocator, [(row, comparison), ...]) in the order of the run."""
+    """(workload, language, [(row, comparison), ...]) in the order of the run, one for each
+    allocator."""
     grouped = {}
     for row, comparison in zip(results["rows"], results["comparisons"]):
-        grouped.setdefault((row["workload"], row["allocator"]), []).append((row, comparison))
-    return [(workload, allocator, pairs) for (workload, allocator), pairs in grouped.items()]
+        key = row["workload"], row["language"], row["allocator"]
+        grouped.setdefault(key, []).append((row, comparison))
+    return [(workload, language, pairs) for (workload, language, _), pairs in grouped.items()]
 
 
 def render(header, lines):
@@ -68,11 +102,15 @@ def render(header, lines):
 def terminal(results):
     """All tables for the terminal."""
     parts = []
-    for workload, allocator, pairs in groups(results):
-        target = pairs[0][0]["qps_target"]
-        parts.append(f"\n{workload}, {allocator}: {target:,.1f} requests per second, "
-                     f"latency in us from the scheduled send time")
-        parts.append(render(HEADER, [cells_of(*pair) for pair in pairs]))
+    for workload, language, pairs in groups(results):
+        first = pairs[0][0]
+        parts.append(f"\n{workload}, {under(first)}: {first['qps_target']:,.1f} requests per "
+                     f"second, latency in us from the scheduled send time")
+        parts.append(render(header_of(language), [cells_of(*pair) for pair in pairs]))
+    if results.get("over_budget"):
+        parts.append("\na request of far more memory than bytes, then an ordinary one; MiB")
+        parts.append(render(OVER_BUDGET_HEADER,
+                            [over_budget_cells(e) for e in results["over_budget"]]))
     if results.get("saturation"):
         section = results["saturation"]
         parts.append(f"\n{section['workload']}: 4 calls in flight; then a burst of 32 in flight; "

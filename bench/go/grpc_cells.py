@@ -1,0 +1,116 @@
+"""The cells of grpc-go end to end: a demo server per mode on one core, a client on another,
+requests at a rate that the baseline holds."""
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+
+from programs import HERE, BenchError
+
+WORKLOADS = ("ranking_200k", "ranking_8k")
+MODES = ("heap", "vtproto", "codec")
+BASELINE = "heap"
+# The rate aims at this share of the baseline's core.
+BUSY_TARGET = 0.55
+ANSWER_SECONDS = 60
+
+
+def cores():
+    """(server core, client core). The same one twice on a machine with a single core."""
+    usable = sorted(os.sched_getaffinity(0))
+    return usable[0], usable[min(1, len(usable) - 1)]
+
+
+class Process:
+    """A child that prints lines of JSON. It ends with its standard input."""
+
+    def __init__(self, command):
+        self._name = " ".join(map(str, command[1:4]))
+        self._process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, text=True, cwd=HERE)
+
+    def say(self, line):
+        """Writes a line to it."""
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+
+    def answer(self, seconds=ANSWER_SECONDS):
+        """Its next line."""
+        ready, _, _ = select.select([self._process.stdout], [], [], seconds)
+        line = self._process.stdout.readline() if ready else ""
+        if not line:
+            self.stop()
+            raise BenchError(f"{self._name}: no answer")
+        return json.loads(line)
+
+    def stop(self):
+        """Ends it: gracefully, and after ten seconds by force."""
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+
+def load(programs, server, port, workload, seconds, qps=0):
+    """Loads a server; the client's report with what the server used meanwhile."""
+    client = Process([programs.bench, "load", "-port", port, "-cpu", cores()[1],
+                      "-workload", workload, "-seconds", seconds, "-qps", qps])
+    try:
+        client.answer()
+        server.say("usage")
+        before = server.answer()
+        client.say("go")
+        report = client.answer(seconds + ANSWER_SECONDS)
+        server.say("usage")
+        after = server.answer()
+    finally:
+        client.stop()
+    if report["errors"]:
+        raise BenchError(f"grpc/{workload}: {report['errors']} errors, the first: "
+                         f"{report['first_error']}")
+    return report, {key: after[key] - before[key] for key in before}, after["rss_peak_bytes"]
+
+
+def measure(programs, workload, mode, seconds, qps=0):
+    """One cell on a fresh server; a result in the shape of bench-go's, with latencies besides."""
+    server = Process([programs.server, "--mode", mode, "--cpu", cores()[0]])
+    try:
+        port = server.answer()["port"]
+        report, used, peak = load(programs, server, port, workload, seconds, qps)
+    finally:
+        server.stop()
+    requests = report["requests"]
+    return {
+        "group": f"grpc/{workload}", "row": mode, "unit": "request", "ops": requests, "units": 1,
+        "cpu_ns_per_unit": used["cpu_seconds"] * 1e9 / requests,
+        "wall_ns_per_unit": report["p50_us"] * 1e3,
+        "gc_cpu_ns_per_unit": used["gc_cpu_seconds"] * 1e9 / requests,
+        "allocs_per_op": used["allocations"] / requests,
+        "bytes_per_op": used["bytes"] / requests,
+        "gcs_per_1000_ops": used["gc_cycles"] * 1000 / requests,
+        "rss_peak_bytes": peak,
+        **{key: report[key] for key in ("p50_us", "p90_us", "p99_us", "send_lag_p99_us", "qps")},
+        "qps_target": qps,
+        "busy_share": used["cpu_seconds"] / report["seconds"],
+    }
+
+
+def rate(programs, workload, seconds):
+    """The rate at which the baseline uses BUSY_TARGET of its core: from its CPU per request with
+    one call in flight, then corrected by what an open loop at that rate really used."""
+    closed = measure(programs, workload, BASELINE, seconds)
+    first = BUSY_TARGET * 1e9 / closed["cpu_ns_per_unit"]
+    opened = measure(programs, workload, BASELINE, seconds, first)
+    return first * min(1.0, BUSY_TARGET / opened["busy_share"])
+
+
+def cells():
+    """The cells in the shape of bench-go's list."""
+    return [{"group": f"grpc/{workload}", "row": mode, "unit": "request", "units": 1, "missing": ""}
+            for workload in WORKLOADS for mode in MODES]
