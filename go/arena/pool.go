@@ -143,6 +143,9 @@ func (p *Pool) get() *state {
 
 // put takes an arena's memory back.
 func (p *Pool) put(st *state) {
+	if int64(st.bytesHeld) > p.bytesMax() {
+		st.retain = true // it will not be kept: no use in zeroing it
+	}
 	st.reset()
 	used := st.usedPeak
 	st.usedPeak, st.bytesMax = 0, 0

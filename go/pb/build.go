@@ -177,6 +177,9 @@ func (t *table) index(all []*field) {
 func (t *table) order(all []*field) {
 	oneofs := make(map[int][]*field)
 	for _, f := range all {
+		if f.desc.Cardinality() == protoreflect.Required {
+			t.required = append(t.required, f)
+		}
 		if f.form == formOneof {
 			index := f.desc.ContainingOneof().Index()
 			oneofs[index] = append(oneofs[index], f)

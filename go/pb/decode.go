@@ -24,6 +24,7 @@ type decoder struct {
 	depth   int   // levels left
 	options UnmarshalOptions
 	strange []byte // fields that may be extensions, of all messages that are open
+	unsure  bool   // something required may be missing
 	err     error
 }
 
@@ -230,6 +231,9 @@ func (d *decoder) message(t *table, p unsafe.Pointer, i, end int, group uint32) 
 	}
 	if len(d.strange) > strange && !d.extensions(t, p, strange) {
 		return -1
+	}
+	if len(t.required) > 0 && t.lacks(p) {
+		d.unsure = true
 	}
 	d.depth++
 	return i

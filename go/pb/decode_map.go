@@ -80,6 +80,7 @@ func (d *decoder) mapEntry(f *field, p unsafe.Pointer, i, end int) int {
 		if value.pointer = d.alloc(e.value.sub.typ, 1); value.pointer == nil {
 			return -1
 		}
+		d.unsure = d.unsure || e.value.sub.needsInit
 	}
 	if e.float {
 		float := (*uint32)(unsafe.Pointer(&value.number))

@@ -31,6 +31,7 @@ func (d *decoder) messageByProto(t *table, p unsafe.Pointer, i, end int, group u
 		}
 		input, next = content, i+n
 	}
+	d.unsure = d.unsure || t.needsInit
 	if !d.chargeProto(t, input) || !d.mergeByProto(t.messageOf(p), input, d.depth+1, t.extendable) {
 		return -1
 	}
@@ -67,6 +68,7 @@ func (d *decoder) unknown(t *table, p unsafe.Pointer, f *field, start, i, end, f
 func (d *decoder) extensions(t *table, p unsafe.Pointer, from int) bool {
 	input := d.strange[from:]
 	d.strange = d.strange[:from]
+	d.unsure = true
 	if d.options.Limits.BytesMax > 0 && !d.chargeExtensions(t, input) {
 		return false
 	}

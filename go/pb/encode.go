@@ -15,10 +15,14 @@ import (
 // message writes the fields of the struct at p, the last one first.
 func (e *encoder) message(t *table, p unsafe.Pointer, pos int) int {
 	if p == nil {
+		e.unsure = e.unsure || t.needsInit
 		return pos
 	}
 	if t.special && e.needsProto(t, p) {
 		return e.byProto(t, p, pos)
+	}
+	if len(t.required) > 0 && t.lacks(p) {
+		e.unsure = true
 	}
 	if t.unknownOffset != noOffset {
 		if unknown := *(*[]byte)(unsafe.Add(p, t.unknownOffset)); len(unknown) > 0 {
@@ -289,6 +293,7 @@ func (e *encoder) needsProto(t *table, p unsafe.Pointer) bool {
 }
 
 func (e *encoder) byProto(t *table, p unsafe.Pointer, pos int) int {
+	e.unsure = e.unsure || t.needsInit
 	b, err := proto.MarshalOptions{AllowPartial: true, Deterministic: e.deterministic}.Marshal(t.messageOf(p))
 	if err != nil {
 		e.err = err

@@ -51,27 +51,25 @@ func (o MarshalOptions) MarshalAppend(b []byte, m proto.Message) ([]byte, error)
 		return b, nil
 	}
 	t, m := resolve(m)
-	if t.needsInit && !o.AllowPartial {
-		if err := proto.CheckInitialized(m); err != nil {
-			return b, err
-		}
-	}
 	if t.goType == nil {
-		return proto.MarshalOptions{Deterministic: o.Deterministic, AllowPartial: true}.MarshalAppend(b, m)
+		return proto.MarshalOptions{Deterministic: o.Deterministic, AllowPartial: o.AllowPartial}.MarshalAppend(b, m)
 	}
 	return o.appendTable(b, t, m)
 }
 
-// appendTable appends the wire form of a message whose table is known and which needs no check.
+// appendTable appends the wire form of a message whose table is known.
 func (o MarshalOptions) appendTable(b []byte, t *table, m proto.Message) ([]byte, error) {
 	e := encoders.Get().(*encoder)
 	e.deterministic = o.Deterministic
 	pos := e.message(t, pointerOf(m), len(e.buf))
 	err := e.err
+	if err == nil && e.unsure && t.needsInit && !o.AllowPartial {
+		err = proto.CheckInitialized(m)
+	}
 	if err == nil && pos < len(e.buf) {
 		b = append(b, e.buf[pos:]...)
 	}
-	e.err = nil
+	e.err, e.unsure = nil, false
 	if len(e.buf) <= scratchBytesMax {
 		encoders.Put(e)
 	}
@@ -89,6 +87,7 @@ var encoders = sync.Pool{New: func() any { return new(encoder) }}
 type encoder struct {
 	buf           []byte
 	deterministic bool
+	unsure        bool // something required may be missing
 	err           error
 }
 

@@ -48,7 +48,8 @@ func (t *table) agrees(fd protoreflect.FieldDescriptor) (yes bool) {
 	a.Retain()
 	defer a.Free()
 	o := UnmarshalOptions{AllowPartial: true}
-	return o.unmarshalTable(a, want, "", t, decoded) == nil && proto.Equal(m.Interface(), decoded)
+	_, err = o.unmarshalTable(a, want, "", t, decoded)
+	return err == nil && proto.Equal(m.Interface(), decoded)
 }
 
 // setProbe sets one field of m to something that is not its default.

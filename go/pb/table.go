@@ -35,6 +35,7 @@ type table struct {
 
 	// Messages of this type may lack a required field, here or further down.
 	needsInit bool
+	required  []*field // of this type itself
 	// Extensions are possible here or further down.
 	extendable bool
 	// The types of the fields that are messages.

@@ -79,15 +79,16 @@ func (o *UnmarshalOptions) unmarshal(a *arena.Arena, b []byte, text string, m pr
 	if !o.Merge {
 		proto.Reset(m)
 	}
-	err := o.unmarshalTable(a, b, text, t, m)
-	if err == nil && t.needsInit && !o.AllowPartial {
+	unsure, err := o.unmarshalTable(a, b, text, t, m)
+	if err == nil && unsure && t.needsInit && !o.AllowPartial {
 		err = proto.CheckInitialized(m)
 	}
 	return err
 }
 
-// unmarshalTable decodes into a message whose table is known and which was reset.
-func (o *UnmarshalOptions) unmarshalTable(a *arena.Arena, b []byte, text string, t *table, m proto.Message) error {
+// unmarshalTable decodes into a message whose table is known and which was reset. It also says whether
+// something required may be missing.
+func (o *UnmarshalOptions) unmarshalTable(a *arena.Arena, b []byte, text string, t *table, m proto.Message) (unsure bool, err error) {
 	d := decoders.Get().(*decoder)
 	*d = decoder{arena: a, buf: b, text: text, alias: o.AliasInput, options: *o, left: math.MaxInt64, depth: o.Limits.DepthMax}
 	if d.depth <= 0 {
@@ -105,10 +106,10 @@ func (o *UnmarshalOptions) unmarshalTable(a *arena.Arena, b []byte, text string,
 	} else {
 		d.message(t, pointerOf(m), 0, len(b), 0)
 	}
-	err := d.err
+	unsure, err = d.unsure || o.Merge || t.goType == nil, d.err
 	*d = decoder{}
 	decoders.Put(d)
-	return err
+	return unsure, err
 }
 
 // resolve returns the table of a message and the message itself: a type of the user's may embed a
