@@ -1,8 +1,8 @@
 package grpcgo
 
 import (
+	"strings"
 	"sync/atomic"
-	"unsafe"
 
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
@@ -86,8 +86,13 @@ func (in *incoming) unmarshal(data mem.BufferSlice, m proto.Message) (bool, erro
 }
 
 // immutable returns the bytes as one string: the only copy, and the one that the strings of the
-// message will be parts of. gRPC reuses its own buffers.
+// message will be parts of. gRPC reuses its own buffers. A Builder takes memory without zeroing it
+// first, which BufferSlice.Materialize does.
 func immutable(data mem.BufferSlice) string {
-	b := data.Materialize()
-	return unsafe.String(unsafe.SliceData(b), len(b))
+	var b strings.Builder
+	b.Grow(data.Len())
+	for _, part := range data {
+		b.Write(part.ReadOnlyData())
+	}
+	return b.String()
 }
