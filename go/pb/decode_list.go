@@ -38,6 +38,15 @@ func (d *decoder) reserve(h *sliceHeader, t *arena.Type, k kind, n int) bool {
 	if ptr == nil {
 		return false
 	}
+	if h.len > 0 {
+		moveElements(ptr, capacity, h, t, k)
+	}
+	h.ptr, h.cap = ptr, capacity
+	return true
+}
+
+// moveElements copies the elements of a list to a larger array.
+func moveElements(ptr unsafe.Pointer, capacity int, h *sliceHeader, t *arena.Type, k kind) {
 	old := sliceHeader{h.ptr, h.len, h.len}
 	switch k { // typed, so that the garbage collector sees the pointers move
 	case kindString:
@@ -50,8 +59,6 @@ func (d *decoder) reserve(h *sliceHeader, t *arena.Type, k kind, n int) bool {
 		size := t.Size()
 		copy(unsafe.Slice((*byte)(ptr), uintptr(capacity)*size), unsafe.Slice((*byte)(old.ptr), uintptr(old.len)*size))
 	}
-	h.ptr, h.cap = ptr, capacity
-	return true
 }
 
 // messageList decodes a run of messages: it counts them first and takes them, and the pointers to

@@ -6,9 +6,9 @@
 //	...
 //	output, err := pb.Marshal(reply)
 //
-// [Unmarshal] accepts, rejects and yields what proto.Unmarshal does (with one exception, below), and [Marshal] writes the same
-// bytes as proto.Marshal; with Deterministic, also for maps. The first needs one allocation for a
-// message of any size, the text of its strings; the second one, its result.
+// [Unmarshal] accepts, rejects and yields what proto.Unmarshal does, with one exception, below.
+// [Marshal] writes the same bytes as proto.Marshal; with Deterministic, also for maps. The first needs
+// one allocation for a message of any size, the text of its strings; the second one, its result.
 //
 // # How it works
 //
@@ -69,8 +69,8 @@
 //     messages that hold extensions are encoded by it.
 //   - Messages in which protobuf left lazy fields undecoded. The codec itself decodes lazy fields at
 //     once.
-//   - Required fields are checked by protobuf after decoding and before encoding, for types that can
-//     lack some. AllowPartial spares that.
+//   - Required fields are checked by protobuf where the codec saw one missing, or cannot tell: in
+//     messages that hold extensions, and with Merge. AllowPartial spares that.
 //   - Whole messages: message sets, types of other generators and older ones, types written by hand
 //     that keep a field in a way of their own, and messages without generated code, such as
 //     dynamicpb's.

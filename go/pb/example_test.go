@@ -79,5 +79,5 @@ func ExampleExplain() {
 	// true
 	// harena.test.Extendable  fast
 	//                         - protobuf decodes extensions, and encodes messages that hold some
-	//                         - protobuf checks required fields, unless AllowPartial is set
+	//                         - protobuf checks required fields where one may be missing, unless AllowPartial is set
 }

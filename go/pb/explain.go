@@ -75,7 +75,7 @@ func (t *table) report() TypeReport {
 		r.Notes = append(r.Notes, "protobuf handles messages in which it left lazy fields undecoded")
 	}
 	if t.needsInit {
-		r.Notes = append(r.Notes, "protobuf checks required fields, unless AllowPartial is set")
+		r.Notes = append(r.Notes, "protobuf checks required fields where one may be missing, unless AllowPartial is set")
 	}
 	fields := md.Fields()
 	for i := range fields.Len() {
