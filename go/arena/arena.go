@@ -51,7 +51,7 @@ func NewFinalizer() *Arena {
 	state := a.ready()
 	// The argument reaches neither a, which would live for ever, nor the memory, which would live one
 	// collection longer than it has to.
-	state.cleanup = runtime.AddCleanup(a, (*Pool).abandon, state.pool)
+	state.cleanup = runtime.AddCleanup(a, (*Pool).Lost, state.pool)
 	return a
 }
 

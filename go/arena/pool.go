@@ -169,8 +169,9 @@ func (p *Pool) put(st *state) {
 	}
 }
 
-// abandon counts an arena that became unreachable without Free.
-func (p *Pool) abandon() { p.abandoned.Add(1) }
+// Lost counts an arena that was used and then left to the garbage collector without Free, for owners
+// that cannot touch it any more. [NewFinalizer]'s arenas count themselves.
+func (p *Pool) Lost() { p.abandoned.Add(1) }
 
 // drop leaves memory that was taken out of a shard to the garbage collector.
 func (p *Pool) drop(states []*state) {

@@ -83,7 +83,8 @@ func (p *Pool) Start(s *Scope) {
 	if s.options.Mode == Heap {
 		s.state.Store(retained)
 	}
-	if s.options.RequestBytesMax > 0 {
+	if s.options.Mode != Heap {
+		// Takes the arena's memory now, also where there is no limit, so that Abandon knows it did.
 		s.arena.SetBytesMax(s.options.RequestBytesMax)
 	}
 	p.started.Add(1)
@@ -94,7 +95,10 @@ func (p *Pool) Refuse() { p.refused.Add(1) }
 
 // Lost counts a scope as ended that became unreachable without End, for owners that learn it from
 // [runtime.AddCleanup]. The garbage collector has its memory.
-func (p *Pool) Lost() { p.count(retained, 0) }
+func (p *Pool) Lost() {
+	p.count(retained, 0)
+	p.arenas.Lost()
+}
 
 func (p *Pool) count(state uint32, bytesUsed int64) {
 	p.ended.Add(1)

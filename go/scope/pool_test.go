@@ -119,3 +119,21 @@ func TestPoolUnderStress(t *testing.T) {
 		t.Errorf("in the end: %+v", stats)
 	}
 }
+
+// Every arena that took memory is freed or counted as lost, whatever became of its scope.
+func TestAbandonedArenasAreCounted(t *testing.T) {
+	pool, err := NewPool(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		pool.Get().End()
+		s := pool.Get()
+		arena.NewOf[int](s.Arena())
+		s.Abandon()
+		pool.Get().Abandon()
+	}
+	if got := pool.Stats().Arenas; got.ArenasOut != 0 || got.Abandoned != 6 {
+		t.Errorf("%d arenas out, %d abandoned; want 0 and 6", got.ArenasOut, got.Abandoned)
+	}
+}

@@ -112,6 +112,9 @@ func (s *Scope) Abandon() bool {
 		return false
 	}
 	s.pool.count(before|retained, 0)
+	if s.options.Mode != Heap {
+		s.pool.arenas.Lost()
+	}
 	return true
 }
 
