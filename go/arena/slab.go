@@ -2,6 +2,7 @@ package arena
 
 import (
 	"reflect"
+	"slices"
 	"unsafe"
 )
 
@@ -188,8 +189,8 @@ func (s *slab) reset(state *state, keep bool) (used uintptr) {
 	s.largePeak = max(s.largePeak, s.largeUsed)
 	used = s.recycle(state, s.chunks[:chunksUsed], keep) + s.recycle(state, s.large[:s.largeUsed], keep)
 	if !keep || Debug {
-		s.drop(state, &s.chunks, chunksUsed)
-		s.drop(state, &s.large, s.largeUsed)
+		s.drop(state, &s.chunks, 0, chunksUsed)
+		s.drop(state, &s.large, 0, s.largeUsed)
 	}
 	s.base, s.off, s.end = nil, 0, 0
 	s.current, s.largeUsed = 0, 0
@@ -226,25 +227,13 @@ func (s *slab) zero(ptr unsafe.Pointer, bytes uintptr) {
 	s.header = sliceHeader{}
 }
 
-// drop leaves the first n chunks of the list to the garbage collector.
-func (s *slab) drop(state *state, list *[]chunk, n int) {
-	for _, c := range (*list)[:n] {
+// drop leaves the chunks from `from` to `to` to the garbage collector.
+func (s *slab) drop(state *state, list *[]chunk, from, to int) {
+	for _, c := range (*list)[from:to] {
 		s.bytes -= c.bytes
 		state.bytesHeld -= c.bytes
 	}
-	rest := copy(*list, (*list)[n:])
-	clear((*list)[rest:])
-	*list = (*list)[:rest]
-}
-
-// dropFrom leaves the chunks from the i-th on to the garbage collector.
-func (s *slab) dropFrom(state *state, list *[]chunk, i int) {
-	for _, c := range (*list)[i:] {
-		s.bytes -= c.bytes
-		state.bytesHeld -= c.bytes
-	}
-	clear((*list)[i:])
-	*list = (*list)[:i]
+	*list = slices.Delete(*list, from, to)
 }
 
 // bytesUsed returns what was handed out since the last reset.

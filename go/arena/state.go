@@ -94,8 +94,8 @@ func (st *state) trimUnused() {
 		if s == unarmed {
 			continue
 		}
-		s.dropFrom(st, &s.chunks, min(s.chunksPeak, len(s.chunks)))
-		s.dropFrom(st, &s.large, min(s.largePeak, len(s.large)))
+		s.drop(st, &s.chunks, min(s.chunksPeak, len(s.chunks)), len(s.chunks))
+		s.drop(st, &s.large, min(s.largePeak, len(s.large)), len(s.large))
 		s.chunksPeak, s.largePeak = 0, 0
 	}
 	for _, l := range st.maps.of {
@@ -115,10 +115,10 @@ func (st *state) trim(bytesMax uintptr) {
 	share := st.share(bytesMax)
 	for _, s := range st.slabs {
 		for len(s.large) > 0 && s.bytes > share {
-			s.dropFrom(st, &s.large, len(s.large)-1)
+			s.drop(st, &s.large, len(s.large)-1, len(s.large))
 		}
 		for len(s.chunks) > 0 && s.bytes > share {
-			s.dropFrom(st, &s.chunks, len(s.chunks)-1)
+			s.drop(st, &s.chunks, len(s.chunks)-1, len(s.chunks))
 		}
 	}
 	for _, l := range st.maps.of {

@@ -31,12 +31,7 @@ const headBytes = 2
 // chargeExtensions counts what extensions may take, before protobuf takes it: by type, at most what
 // each byte of them can turn into.
 func (d *decoder) chargeExtensions(t *table, input []byte) bool {
-	var resolver interface {
-		FindExtensionByNumber(protoreflect.FullName, protoreflect.FieldNumber) (protoreflect.ExtensionType, error)
-	} = protoregistry.GlobalTypes
-	if d.options.Resolver != nil {
-		resolver = d.options.Resolver
-	}
+	resolver := d.resolver()
 	name := t.mt.Descriptor().FullName()
 	for len(input) > 0 {
 		number, _, n := protowire.ConsumeField(input)
@@ -61,6 +56,19 @@ func (d *decoder) chargeExtensions(t *table, input []byte) bool {
 		input = input[n:]
 	}
 	return true
+}
+
+// extensionFinder is the part of a resolver that the codec itself needs.
+type extensionFinder interface {
+	FindExtensionByNumber(protoreflect.FullName, protoreflect.FieldNumber) (protoreflect.ExtensionType, error)
+}
+
+// resolver returns where protobuf will look for extensions.
+func (d *decoder) resolver() extensionFinder {
+	if d.options.Resolver != nil {
+		return d.options.Resolver
+	}
+	return protoregistry.GlobalTypes
 }
 
 const (

@@ -68,6 +68,16 @@ func (d *decoder) alloc(t *arena.Type, n int) unsafe.Pointer {
 	return ptr
 }
 
+// behind returns what the pointer at `at` points to, made where it is nil. It fails and returns nil when
+// there is no memory for it.
+func (d *decoder) behind(at unsafe.Pointer, t *arena.Type) unsafe.Pointer {
+	cell := (*unsafe.Pointer)(at)
+	if *cell == nil {
+		*cell = d.alloc(t, 1)
+	}
+	return *cell
+}
+
 // message decodes the fields in buf[i:end] into the struct at p, or up to the end of a group.
 func (d *decoder) message(t *table, p unsafe.Pointer, i, end int, group uint32) int {
 	if d.depth--; d.depth < 0 {
@@ -113,15 +123,9 @@ func (d *decoder) message(t *table, p unsafe.Pointer, i, end int, group uint32) 
 		}
 		at = unsafe.Add(p, f.offset)
 		if f.deref {
-			cell := (*unsafe.Pointer)(at)
-			if *cell == nil {
-				made := d.alloc(f.elem, 1)
-				if made == nil {
-					return -1
-				}
-				*cell = made
+			if at = d.behind(at, f.elem); at == nil {
+				return -1
 			}
-			at = *cell
 		}
 		switch f.op {
 		case opString:

@@ -48,22 +48,18 @@ func (d *decoder) value(f *field, at unsafe.Pointer, i, end int) int {
 		}
 		return d.bytes(f, (*[]byte)(at), from, to)
 	case kindMessage, kindGroup:
-		cell := (*unsafe.Pointer)(at)
-		if *cell == nil {
-			made := d.alloc(f.sub.typ, 1)
-			if made == nil {
-				return -1
-			}
-			*cell = made
+		message := d.behind(at, f.sub.typ)
+		if message == nil {
+			return -1
 		}
 		if f.kind == kindGroup {
-			return d.message(f.sub, *cell, i, end, f.number)
+			return d.message(f.sub, message, i, end, f.number)
 		}
 		from, to := length(buf, i)
 		if from < 0 {
 			return d.fail(errDecode)
 		}
-		return d.message(f.sub, *cell, from, to, 0)
+		return d.message(f.sub, message, from, to, 0)
 	default:
 		v, next := varint(buf, i)
 		if next < 0 {

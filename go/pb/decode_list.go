@@ -13,15 +13,7 @@ func (d *decoder) header(f *field, p unsafe.Pointer) *sliceHeader {
 	if !f.indirect {
 		return (*sliceHeader)(at)
 	}
-	cell := (*unsafe.Pointer)(at)
-	if *cell == nil {
-		made := d.alloc(f.sub.lists, 1)
-		if made == nil {
-			return nil
-		}
-		*cell = made
-	}
-	return (*sliceHeader)(*cell)
+	return (*sliceHeader)(d.behind(at, f.sub.lists))
 }
 
 // reserve makes room for n more elements. The slice has no more capacity than was asked for the

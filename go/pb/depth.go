@@ -3,7 +3,6 @@ package pb
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
 // protobuf counts levels down to zero and takes a zero for "not set" when it enters an extension: the
@@ -12,9 +11,7 @@ import (
 
 // depthWalker finds out how deep an input nests.
 type depthWalker struct {
-	resolver interface {
-		FindExtensionByNumber(protoreflect.FullName, protoreflect.FieldNumber) (protoreflect.ExtensionType, error)
-	}
+	resolver extensionFinder
 }
 
 const (
@@ -27,10 +24,7 @@ func (d *decoder) tooDeep(md protoreflect.MessageDescriptor, input []byte, level
 	if len(input) <= levelBytesMin*levels {
 		return false
 	}
-	w := depthWalker{protoregistry.GlobalTypes}
-	if d.options.Resolver != nil {
-		w.resolver = d.options.Resolver
-	}
+	w := depthWalker{d.resolver()}
 	return w.walk(md, input, levels, 0) == walkTooDeep
 }
 

@@ -183,17 +183,9 @@ func (e *encoder) messageList(f *field, at unsafe.Pointer, pos int) int {
 	list := *(*[]unsafe.Pointer)(at)
 	for i := len(list) - 1; i >= 0; i-- {
 		before := len(e.buf) - pos
-		if pos = e.message(f.sub, list[i], pos); pos < fieldBytesMax {
-			pos = e.grow(pos, fieldBytesMax)
-		}
-		buf := e.buf
-		pos = putVarint(buf, pos, uint64(len(buf)-pos-before))
-		if f.tag < 0x80 {
-			pos--
-			buf[pos] = byte(f.tag)
-		} else {
-			pos = putVarint(buf, pos, f.tag)
-		}
+		pos = e.message(f.sub, list[i], pos)
+		pos = e.length(before, pos)
+		pos = putVarint(e.buf, pos, f.tag)
 	}
 	return pos
 }
