@@ -34,7 +34,8 @@ build: build/release/build.ninja  ## Everything, optimised, in build/release
 	cmake --build build/release -j $(JOBS)
 
 demo: build/release/build.ninja  ## The main job: real feeds over gRPC, every memory mode (QUICK=1, FULL=1, SATURATION=1)
-	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_loader harena_alloc_count
+	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_server_codec \
+	  harena_demo_loader harena_alloc_count
 	python3 bench/demo/run.py --build-dir build/release --out out/demo \
 	  $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(SATURATION),--saturation)
 
@@ -42,7 +43,7 @@ generate: setup  ## Write the checked-in Go code of the .proto files again
 	go/tools/generate.sh
 
 ##@ Tests
-.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-slow fuzz-go
+.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-slow fuzz fuzz-go
 test: test-release test-asan test-tsan test-go  ## All tests: C++ optimised, under ASan + UBSan, under TSan; then Go
 
 test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
@@ -66,8 +67,15 @@ test-go-oldest: setup  ## The Go tests with the oldest Go that each module admit
 test-slow: build  ## The tests that take minutes (memory growth over time)
 	ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure
 
-# Minimizing what was found to be interesting would take most of the time.
+# New inputs are kept, so that the next run goes on where this one stopped.
 FUZZ_SECONDS ?= 60
+fuzz: build/fuzz/build.ninja  ## The C++ codec against protobuf, for FUZZ_SECONDS (libFuzzer, clang, ASan + UBSan)
+	cmake --build build/fuzz -j $(JOBS) --target pb_codec_fuzz
+	mkdir -p out/fuzz build/fuzz/corpus
+	setarch -R build/fuzz/cpp/harena/pb/codec/pb_codec_fuzz -max_total_time=$(FUZZ_SECONDS) \
+	  -timeout=25 -rss_limit_mb=4096 -artifact_prefix=out/fuzz/ build/fuzz/corpus
+
+# Minimizing what was found to be interesting would take most of the time.
 fuzz-go: setup  ## Go's fuzzers, each for FUZZ_SECONDS: arenas against a model, the codec against protobuf
 	for target in arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits; do \
 	  (cd go/$${target%/*} && GOWORK=off $(GO) test -run '^$$' -fuzz "^$${target#*/}\$$" \
@@ -106,12 +114,19 @@ format: setup  ## Rewrite the C++ and Go files in the project's format
 	@$(dir $(GO))gofmt -w go bench/go
 
 ##@ Benchmarks
-.PHONY: bench bench-messages bench-mem bench-go
-bench: bench-messages bench-mem bench-go  ## All of these
+.PHONY: bench bench-messages bench-codegen bench-mem bench-go
+bench: bench-messages bench-codegen bench-mem bench-go  ## All of these
 
-bench-messages: build/release/build.ninja  ## Cost of one request's messages per mode, allocator and payload
-	cmake --build build/release -j $(JOBS) --target harena_bench_messages harena_alloc_count
-	python3 bench/messages/run.py --build-dir build/release --out out/bench/messages.json $(if $(QUICK),--quick)
+bench-messages: build/release/build.ninja  ## Cost of one request's messages per mode, allocator and payload (SIZES=1)
+	cmake --build build/release -j $(JOBS) --target harena_bench_messages harena_bench_messages_codec \
+	  harena_alloc_count
+	python3 bench/messages/run.py --build-dir build/release --out out/bench/messages.json \
+	  $(if $(QUICK),--quick) $(if $(SIZES),--sizes)
+
+bench-codegen: build/release/build.ninja  ## What the generated codec adds to a .pb.cc: code size, compile time
+	cmake --build build/release -j $(JOBS) --target harena_bench_proto harena_bench_codec_proto
+	python3 bench/messages/codegen_cost.py --build-dir build/release --out out/bench/codegen.json \
+	  $(if $(QUICK),--times 1)
 
 bench-mem: build/release/build.ninja  ## The memory core against malloc implementations and std::pmr
 	cmake --build build/release -j $(JOBS) --target mem_bench scope_bench
@@ -130,7 +145,7 @@ clean:  ## Remove everything that was built or measured
 	rm -rf build out
 
 # Ninja configures again by itself when a CMake file changes; only the first time is ours.
-build/asan/build.ninja build/tsan/build.ninja: export CXX = $(SANITIZER_CXX)
+build/asan/build.ninja build/fuzz/build.ninja build/tsan/build.ninja: export CXX = $(SANITIZER_CXX)
 build/%/build.ninja: CMakePresets.json | setup
 	cmake --preset $*
 	@touch $@

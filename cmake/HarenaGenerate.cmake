@@ -1,13 +1,14 @@
 # harena_generate: C++ from .proto files, with Harena's own generator beside protoc's. Part of the
 # installed package: it is available after find_package(harena).
 #
-#   harena_generate(TARGET <target> PROTOS <a.proto>... IMPORT_DIR <dir>... [OUTPUTS cpp|grpc|harena...])
+#   harena_generate(TARGET <target> PROTOS <a.proto>... IMPORT_DIR <dir>... [OUTPUTS cpp|codec|grpc|harena...])
 #
 # Runs protoc on each file and adds the results to <target>, whose users then find the headers on
 # their include path.
 #   IMPORT_DIR  directories in which `import` is resolved; the first one holds PROTOS.
-#   OUTPUTS     default: cpp grpc harena
+#   OUTPUTS     default: cpp codec grpc harena
 #                 cpp     <name>.pb.h, .pb.cc            (links protobuf::libprotobuf)
+#                 codec   Harena's parser and serializer in these; needs cpp  (links harena::pb)
 #                 grpc    <name>.grpc.pb.h, .grpc.pb.cc  (links gRPC::grpc++)
 #                 harena  <name>.harena.grpc.h           (links harena::grpc)
 # REQUIRES: called in the directory that creates <target>; each file stands below the first IMPORT_DIR.
@@ -25,11 +26,12 @@ function(harena_generate)
     message(FATAL_ERROR "harena_generate: there is no target `${arg_TARGET}`; create it first")
   endif()
   if(NOT arg_OUTPUTS)
-    set(arg_OUTPUTS cpp grpc harena)
+    set(arg_OUTPUTS cpp codec grpc harena)
   endif()
   foreach(output IN LISTS arg_OUTPUTS)
-    if(NOT output MATCHES "^(cpp|grpc|harena)$")
-      message(FATAL_ERROR "harena_generate: OUTPUTS knows cpp, grpc and harena, not `${output}`")
+    if(NOT output MATCHES "^(cpp|codec|grpc|harena)$")
+      message(FATAL_ERROR
+        "harena_generate: OUTPUTS knows cpp, codec, grpc and harena, not `${output}`")
     endif()
   endforeach()
 
@@ -61,10 +63,23 @@ function(harena_generate)
     # Generated gRPC code calls abseil's mutex itself, and some packages of gRPC do not pass it on.
     target_link_libraries(${arg_TARGET} PUBLIC gRPC::grpc++ absl::synchronization)
   endif()
+  set(parameters)
+  if("codec" IN_LIST arg_OUTPUTS)
+    if(NOT "cpp" IN_LIST arg_OUTPUTS)
+      message(FATAL_ERROR "harena_generate: OUTPUTS codec writes into what cpp makes; name both")
+    endif()
+    list(APPEND parameters codec)
+    target_link_libraries(${arg_TARGET} PUBLIC harena::pb)
+  endif()
   if("harena" IN_LIST arg_OUTPUTS)
-    list(APPEND flags --plugin=protoc-gen-harena=$<TARGET_FILE:${plugin}> --harena_out=${out_dir})
-    list(APPEND tools ${plugin})
+    list(APPEND parameters grpc)
     target_link_libraries(${arg_TARGET} PUBLIC harena::grpc)
+  endif()
+  if(parameters)
+    list(JOIN parameters "," parameters)
+    list(APPEND flags --plugin=protoc-gen-harena=$<TARGET_FILE:${plugin}>
+         --harena_out=${parameters}:${out_dir})
+    list(APPEND tools ${plugin})
   endif()
 
   set(protos)

@@ -16,6 +16,15 @@
 namespace harena::bench {
 namespace {
 
+// The codec's types have the same names as the others, so that mode is another program's.
+constexpr char kCodec[] = "codec";
+
+std::vector<std::string> ModesOfBothServers() {
+  std::vector<std::string> modes = ModeNames();
+  modes.push_back(kCodec);
+  return modes;
+}
+
 /// A server process that ends with this object.
 class ServerProcess {
  public:
@@ -29,7 +38,8 @@ class ServerProcess {
       for (const int file : {to_server[0], to_server[1], from_server[0], from_server[1]}) {
         close(file);
       }
-      execl(HARENA_DEMO_SERVER, HARENA_DEMO_SERVER, "--mode", mode.c_str(), nullptr);
+      const char* program = mode == kCodec ? HARENA_DEMO_SERVER_CODEC : HARENA_DEMO_SERVER;
+      execl(program, program, "--mode", mode.c_str(), nullptr);
       _exit(127);
     }
     close(to_server[0]);
@@ -67,16 +77,22 @@ class ServerProcess {
   nlohmann::json ready_ = nlohmann::json::object();
 };
 
+/// What a program prints; empty if it failed.
+std::string OutputOf(const std::string& command) {
+  FILE* out = popen(command.c_str(), "r");
+  std::string text;
+  char part[4096];
+  for (size_t bytes; (bytes = fread(part, 1, sizeof part, out)) > 0;) text.append(part, bytes);
+  return pclose(out) == 0 ? text : "";
+}
+
 /// Runs the loader and returns what it printed; empty if it failed.
 nlohmann::json RunLoader(const ServerProcess& server, const std::string& arguments) {
   const std::string command = std::string(HARENA_DEMO_LOADER) + " --port " +
                               std::to_string(server.port()) + " --pid " +
                               std::to_string(server.pid()) + " " + arguments;
-  FILE* out = popen(command.c_str(), "r");
-  std::string text;
-  char part[4096];
-  for (size_t bytes; (bytes = fread(part, 1, sizeof part, out)) > 0;) text.append(part, bytes);
-  return pclose(out) == 0 ? nlohmann::json::parse(text) : nlohmann::json();
+  const std::string text = OutputOf(command);
+  return text.empty() ? nlohmann::json() : nlohmann::json::parse(text);
 }
 
 class DemoSmokeTest : public testing::TestWithParam<std::string> {};
@@ -116,7 +132,12 @@ TEST_P(DemoSmokeTest, EndsWhenItsInputClosesOrOnSigterm) {
   EXPECT_EQ(terminated.Wait(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, DemoSmokeTest, testing::ValuesIn(ModeNames()),
+TEST(DemoServers, EachOffersTheModesOfItsTypes) {
+  EXPECT_EQ(OutputOf(HARENA_DEMO_SERVER " --list-modes"), "heap\narena\npages\nreuse\n");
+  EXPECT_EQ(OutputOf(HARENA_DEMO_SERVER_CODEC " --list-modes"), "codec\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, DemoSmokeTest, testing::ValuesIn(ModesOfBothServers()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -16,15 +16,16 @@ sys.path.insert(0, str(HERE))
 # pylint: disable=wrong-import-position
 import report
 import run
+import servers
 import stats
 import table
 from plan import DEFAULT, FULL, GO_ALLOCATOR, QUICK, Cell
-from servers import DemoError
+from servers import DemoError, Programs
 
 from common import gotool
 from common.allocators import AllocatorMissing, library_of
 
-MODES = ("heap", "arena", "pages", "reuse")
+MODES = ("heap", "arena", "pages", "reuse", "codec")
 GO_MODES = ("heap", "vtproto", "codec")
 ROW_KEYS = {"workload", "language", "framework", "mode", "allocator", "qps_target", "qps",
             "latency_us", "cpu_us_per_request", "rss_bytes", "rss_peak_bytes", "heap_allocs_per_request",
@@ -313,6 +314,41 @@ class Report(unittest.TestCase):
             run.write(sample_results(), out)
             self.assertIn("rows", json.loads((out / "results.json").read_text()))
             self.assertIn("<!doctype html>", (out / "report.html").read_text())
+
+
+class Servers(unittest.TestCase):
+    """Which program serves which mode."""
+
+    def built_in(self, folder):
+        """The programs of a build folder that has them all."""
+        for name in ("demo/harena_demo_server", "demo/harena_demo_server_codec",
+                     "demo/harena_demo_loader", "tools/libharena_alloc_count.so"):
+            path = Path(folder) / "bench" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        return Programs(folder, unittest.mock.Mock(server="go server"))
+
+    def test_the_codec_has_a_server_of_its_own_in_cpp_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            programs = self.built_in(folder)
+        self.assertEqual(programs.server_of(Cell("trips", "pages")).name, "harena_demo_server")
+        self.assertEqual(programs.server_of(Cell("trips", "codec")).name,
+                         "harena_demo_server_codec")
+        self.assertEqual(programs.server_of(Cell("trips", "codec", GO_ALLOCATOR, "Go")),
+                         "go server")
+
+    def test_the_modes_are_those_of_both(self):
+        with tempfile.TemporaryDirectory() as folder:
+            programs = self.built_in(folder)
+        listed = {programs.server: MODES[:-1], programs.server_codec: MODES[-1:]}
+        with unittest.mock.patch.object(servers, "modes_of", listed.get):
+            self.assertEqual(programs.modes(), MODES)
+
+    def test_a_missing_server_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.built_in(folder).server_codec.unlink()
+            with self.assertRaisesRegex(DemoError, "harena_demo_server_codec is missing"):
+                Programs(folder)
 
 
 class Plans(unittest.TestCase):

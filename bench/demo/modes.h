@@ -16,7 +16,8 @@ class ModeSeam {
   virtual ::grpc::Service* service() = 0;
 };
 
-/// The names that MakeModeSeam knows: heap first, the baseline of every comparison.
+/// The names that MakeModeSeam knows. A program whose types carry the generated codec has the mode
+/// `codec` alone; every other has the rest, heap first, the baseline of every comparison.
 std::vector<std::string> ModeNames();
 
 /// Puts `service` into the named mode. `heap` is gRPC by itself: the service is registered as it is

@@ -69,9 +69,9 @@ class Plan:
         return seconds * SLICE_WEIGHTS[workload] / (weights * cells * self.rounds)
 
 
-DEFAULT = Plan("default", ("trips", "vehicles", "ranking_200k"), rounds=3, load_seconds=120,
+DEFAULT = Plan("default", ("trips", "vehicles", "ranking_200k"), rounds=3, load_seconds=114,
                go_load_seconds=66)
-QUICK = Plan("quick", ("trips", "ranking_200k"), rounds=2, load_seconds=28,
+QUICK = Plan("quick", ("trips", "ranking_200k"), rounds=2, load_seconds=22,
              go_load_seconds=14)
 FULL = Plan("full", ("trips", "vehicles", "tile", "ranking_200k", "ranking_8k"), rounds=3,
             load_seconds=800, go_load_seconds=180,

@@ -22,7 +22,7 @@ MODES = {("C++", mode): text for mode, text in {
     "arena": "stock protobuf arena for each request",
     "pages": "arena on recycled pages",
     "reuse": "message instances kept, rebuilt when they have grown",
-    "codec": "pages with a generated parser and serializer",
+    "codec": "pages, and the generated codec: strings on the pages, a serializer in one pass",
 }.items()} | {("Go", mode): text for mode, text in {
     "heap": "what grpc-go does by itself: the service is registered as it is",
     "vtproto": "grpc-go with vtprotobuf's generated codec, without its pools",

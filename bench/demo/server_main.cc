@@ -24,7 +24,7 @@ constexpr int kMessageBytesMax = 64 << 20;
 constexpr std::chrono::seconds kShutdownGrace{5};
 
 struct Flags {
-  std::string mode = "heap";
+  std::string mode = harena::bench::ModeNames().front();
   int cpu = -1;
   int port = 0;
 };

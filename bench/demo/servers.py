@@ -38,20 +38,24 @@ class Programs:
     def __init__(self, build_dir, go=None):
         self.go = go
         self.server = Path(build_dir) / "bench/demo/harena_demo_server"
+        self.server_codec = Path(build_dir) / "bench/demo/harena_demo_server_codec"
         self.loader = Path(build_dir) / "bench/demo/harena_demo_loader"
         self.counter = Path(build_dir) / "bench/tools/libharena_alloc_count.so"
-        for program in (self.server, self.loader, self.counter):
+        for program in (self.server, self.server_codec, self.loader, self.counter):
             if not program.exists():
                 raise DemoError(f"{program} is missing: build first (make build), "
                                 f"or name the build with --build-dir")
 
     def server_of(self, cell):
-        """The server program of a cell's language."""
-        return self.go.server if cell.language == "Go" else self.server
+        """The server program of a cell's language and mode. The messages of mode codec are other
+        C++ types of the same names, so they need a program of their own."""
+        if cell.language == "Go":
+            return self.go.server
+        return self.server_codec if cell.mode == "codec" else self.server
 
     def modes(self):
-        """The modes that this server was built with, heap first."""
-        return modes_of(self.server)
+        """The modes that the C++ servers were built with, heap first."""
+        return modes_of(self.server) + modes_of(self.server_codec)
 
     def describe(self):
         """Workloads with their sizes, and versions."""

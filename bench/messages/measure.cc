@@ -1,102 +1,104 @@
 #include "bench/messages/measure.h"
 
+#include <time.h>
+
 #include <barrier>
 #include <chrono>
-#include <exception>
-#include <memory>
-#include <mutex>
-#include <thread>
-
-#include "bench/messages/runner.h"
+#include <stdexcept>
 
 namespace harena::bench {
 namespace {
 
-using Factories = std::map<std::string, std::unique_ptr<RunnerFactory>>;
-
-Factories MakeFactories(const Workload& workload, const MeasurePlan& plan) {
-  Factories factories;
-  for (const std::string& mode : plan.modes) {
-    factories[mode] = MakeRunnerFactory(mode, workload);
-  }
-  return factories;
-}
-
-// Runs `body(thread)` on every thread at once; rethrows the first exception of any.
-template <typename Body>
-void OnThreads(int threads, Body&& body) {
-  std::mutex mutex;
-  std::exception_ptr failure;
-  std::vector<std::thread> running;
-  running.reserve(static_cast<size_t>(threads));
-  for (int i = 0; i < threads; ++i) {
-    running.emplace_back([&, i] {
-      try {
-        body(i);
-      } catch (...) {
-        std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-      }
-    });
-  }
-  for (std::thread& thread : running) thread.join();
-  if (failure) std::rethrow_exception(failure);
-}
-
-// One slice of one mode: every thread handles requests until the time is up.
-Phases Slice(const Workload& workload, std::vector<std::unique_ptr<Runner>>& runners,
-             double slice_ms) {
-  std::vector<Phases> averages(runners.size());
-  std::barrier start(static_cast<ptrdiff_t>(runners.size()));
-  OnThreads(static_cast<int>(runners.size()), [&](int thread) {
-    Runner& runner = *runners[static_cast<size_t>(thread)];
-    start.arrive_and_wait();
-    Phases sum;
-    double count = 0;
-    const double end_ns = slice_ms * 1e6;
-    while (sum.total() < end_ns) {
-      // All variants each time, so that every slice weighs them alike.
-      for (const std::string& wire : workload.requests) {
-        sum += runner.Run(wire);
-        ++count;
-      }
-    }
-    averages[static_cast<size_t>(thread)] = sum / count;
-  });
+// What one thread did in one slice.
+struct Share {
   Phases sum;
-  for (const Phases& average : averages) sum += average;
-  return sum / static_cast<double>(averages.size());
+  double requests = 0;
+  double wall_ns = 0;
+  double cpu_ns = 0;
+};
+
+double ThreadCpuNs() {
+  timespec now = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+Share RunFor(Runner& runner, const Workload& workload, double slice_ms) {
+  Share share;
+  Stopwatch watch;
+  const double cpu_before = ThreadCpuNs();
+  while (share.sum.total() < slice_ms * 1e6) {
+    // All variants each time, so that every slice weighs them alike.
+    for (const std::string& wire : workload.requests) {
+      share.sum += runner.Run(wire);
+      ++share.requests;
+    }
+  }
+  share.cpu_ns = ThreadCpuNs() - cpu_before;
+  share.wall_ns = watch.Lap();
+  return share;
 }
 
 }  // namespace
 
-std::map<std::string, Rounds> Measure(const Workload& workload, const MeasurePlan& plan) {
-  const Factories factories = MakeFactories(workload, plan);
-  std::map<std::string, std::vector<std::unique_ptr<Runner>>> runners;
-  for (const auto& [mode, factory] : factories) {
-    for (int i = 0; i < plan.threads; ++i) runners[mode].push_back(factory->Make());
-    Slice(workload, runners[mode], plan.slice_ms);
+SliceRunner::SliceRunner(const Workload& workload, const MeasurePlan& plan)
+    : workload_(workload), slice_ms_(plan.slice_ms), team_(plan.threads) {
+  for (const std::string& mode : plan.modes) {
+    ModeRunners& made = modes_[mode];
+    made.factory = MakeRunnerFactory(mode, workload);
+    for (int i = 0; i < plan.threads; ++i) made.runners.push_back(made.factory->Make());
+    Run(mode);
   }
-  std::map<std::string, Rounds> rounds;
+}
+
+Slice SliceRunner::Run(std::string_view mode) {
+  const auto found = modes_.find(mode);
+  if (found == modes_.end()) {
+    throw std::invalid_argument("mode \"" + std::string(mode) + "\" is not measured here");
+  }
+  auto& runners = found->second.runners;
+  std::vector<Share> shares(team_.size());
+  std::barrier start(static_cast<ptrdiff_t>(team_.size()));
+  team_.Run([&](size_t thread) {
+    start.arrive_and_wait();
+    shares[thread] = RunFor(*runners[thread], workload_, slice_ms_);
+  });
+  Slice slice;
+  Share all;
+  for (const Share& share : shares) {
+    slice.phases += share.sum / share.requests;
+    slice.requests_per_second += share.requests / share.wall_ns * 1e9;
+    all.cpu_ns += share.cpu_ns;
+    all.requests += share.requests;
+  }
+  slice.phases = slice.phases / static_cast<double>(shares.size());
+  slice.cpu_ns = all.cpu_ns / all.requests;
+  return slice;
+}
+
+std::map<std::string, std::vector<Slice>> Measure(const Workload& workload,
+                                                  const MeasurePlan& plan) {
+  SliceRunner runner(workload, plan);
+  std::map<std::string, std::vector<Slice>> slices;
   for (int round = 0; round < plan.rounds; ++round) {
-    for (const std::string& mode : plan.modes) {
-      rounds[mode].push_back(Slice(workload, runners[mode], plan.slice_ms));
-    }
+    for (const std::string& mode : plan.modes) slices[mode].push_back(runner.Run(mode));
   }
-  return rounds;
+  return slices;
 }
 
 std::map<std::string, std::vector<double>> MeasureTasks(const Workload& workload,
                                                         const MeasurePlan& plan, int tasks) {
-  const Factories factories = MakeFactories(workload, plan);
+  std::map<std::string, std::unique_ptr<RunnerFactory>> factories;
+  for (const std::string& mode : plan.modes) factories[mode] = MakeRunnerFactory(mode, workload);
   std::map<std::string, std::vector<double>> rounds;
   for (int round = 0; round < plan.rounds; ++round) {
     for (const std::string& mode : plan.modes) {
       std::vector<std::unique_ptr<Runner>> runners;
       for (int i = 0; i < plan.threads; ++i) runners.push_back(factories.at(mode)->Make());
+      ThreadTeam team(plan.threads);
       const auto start = std::chrono::steady_clock::now();
-      OnThreads(plan.threads, [&](int thread) {
-        for (int i = 0; i < tasks; ++i) runners[static_cast<size_t>(thread)]->Fill();
+      team.Run([&](size_t thread) {
+        for (int i = 0; i < tasks; ++i) runners[thread]->Fill();
       });
       const auto end = std::chrono::steady_clock::now();
       rounds[mode].push_back(std::chrono::duration<double, std::milli>(end - start).count());

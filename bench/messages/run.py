@@ -1,171 +1,159 @@
 #!/usr/bin/env python3
 """What a request's messages cost in each memory mode, under each malloc: `make bench-messages`.
 
-Runs harena_bench_messages for every payload, allocator and thread count, several times over in turn,
-prints tables of medians with ratios to the heap, and writes out/bench/messages.json.
+Runs every payload, allocator and thread count several times over, each mode in a process of its own
+and slice by slice in turn, prints tables of medians with ratios, and writes out/bench/messages.json.
 """
 
 import argparse
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from statistics import median
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from common.allocators import ALLOCATORS, AllocatorMissing, library_of  # noqa: E402
+import tables
+from programs import (BASELINE, BOUNDS, MODES, BenchError, Programs, count_allocations, interleaved,
+                      run_once)
+
+from common.allocators import ALLOCATORS, AllocatorMissing
 
 PAYLOADS = ["ranking_8k", "ranking_200k", "ranking_200k_one", "trips", "vehicles", "tile"]
-PHASES = ["parse", "build", "serialize", "destroy"]
-BASELINE = "heap"
+SIZES = [1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20]
 TASK_WORKLOAD, TASK_THREADS, TASKS = "ranking_200k_one", 4, 500
 TASK_ALLOCATORS = ["glibc", "tcmalloc"]
 
 LIMITS = """\
-Limits: one process that does nothing else, so caches and heap are warmer and less fragmented than
-in a service; a buffer for the response that is there already; the handlers of bench/workloads, whose
-own work is in `build`. Medians over rounds that take the modes in turn; compare within a block only.
+Limits: processes that do nothing else, so caches and heap are warmer and less fragmented than in a
+service; a buffer for the response that is there already; the handlers of bench/workloads, whose own
+work is in `build`. Medians over rounds in which the modes, each a process of its own, take turns;
+compare within a block only. With more threads than cores a phase counts the waiting for a core too.
 `arena` is protobuf's own arena, `heap_clear` is Clear()-reuse on the heap: neither holds a line of
-Harena. ranking_200k has 16 variants of different size, ranking_200k_one a single constant shape."""
+Harena. `bound_memcpy` only copies the request twice, `bound_scan` only checks it against its schema:
+neither has messages. ranking_200k has 16 variants of different size, ranking_200k_one a single
+constant shape."""
 
 
-class BenchError(Exception):
-    """Something the reader can mend; the message says how."""
+def slice_arguments(options, threads):
+    """The program's flags for how to run slices."""
+    return ["--threads", str(threads), "--slice-ms", str(options.slice_ms)]
 
 
-def run_program(program, arguments, allocator="glibc", preload=(), environment=None):
-    """One run of the program; its JSON."""
-    libraries = [*preload, *filter(None, [library_of(allocator)])]
-    env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"} | (environment or {})
-    if libraries:
-        env["LD_PRELOAD"] = ":".join(map(str, libraries))
-    done = subprocess.run([str(program), *arguments], capture_output=True, text=True, env=env,
-                          check=False)
-    if done.returncode != 0:
-        raise BenchError(f"{program.name} {' '.join(arguments)}: {done.stderr.strip()[-2000:]}")
-    return json.loads(done.stdout)
-
-
-def median_phases(runs, mode):
-    """Median over all rounds of all runs, phase by phase, and of the whole."""
-    rounds = [phases for run in runs for phases in run["phases_ns"][mode]]
-    phases = {name: median(r[name] for r in rounds) for name in PHASES}
-    return phases, median(sum(r.values()) for r in rounds)
-
-
-def rows_of(workload, allocator, threads, runs, counts):
-    """The result rows of one block, and the median ratio of each mode to the heap round by round."""
-    rows, ratios = [], {}
-    modes = list(runs[0]["phases_ns"])
-    for mode in sorted(modes, key=lambda m: (m != BASELINE, m)):
-        phases, total = median_phases(runs, mode)
-        rows.append({"workload": workload, "mode": mode, "allocator": allocator,
-                     "threads": threads, "ns_per_request": round(total, 1),
-                     "phases_ns": {name: round(value, 1) for name, value in phases.items()},
-                     "heap_allocs_per_request": counts[mode]})
-        # Round by round: neighbours in time share the machine's mood.
-        ratios[mode] = median(sum(own.values()) / sum(base.values())
-                              for run in runs
-                              for own, base in zip(run["phases_ns"][mode],
-                                                   run["phases_ns"][BASELINE]))
-    return rows, ratios
-
-
-def print_block(workload, allocator, threads, rows, ratios):
-    """One block of the table."""
-    print(f"\n{workload}, {allocator}, {threads} thread{'s' if threads > 1 else ''}")
-    print(f"  {'mode':<11}{'us/request':>11}{'to heap':>9}" +
-          "".join(f"{name:>11}" for name in PHASES) + f"{'allocs':>9}")
-    for row in rows:
-        print(f"  {row['mode']:<11}{row['ns_per_request'] / 1000:>11.1f}"
-              f"{ratios[row['mode']]:>9.2f}" +
-              "".join(f"{row['phases_ns'][name] / 1000:>11.1f}" for name in PHASES) +
-              f"{row['heap_allocs_per_request']:>9,.0f}")
-
-
-def measure(program, options, say):
-    """All blocks: payload x threads, each over the allocators in turn."""
+def measure_payload(programs, options, workload, say):
+    """All blocks of one workload, thread counts and allocators in turn. Prints them; returns rows
+    and ratios."""
+    messages = [mode for mode in options.modes if mode not in BOUNDS]
+    counts = count_allocations(programs, messages, workload)
+    blocks = [(threads, allocator) for threads in options.threads
+              for allocator in options.allocators]
+    runs = {block: [] for block in blocks}
+    for number in range(options.runs):
+        for threads, allocator in blocks:
+            say(f"{workload}, {threads} thread(s), {allocator}: run {number + 1} of "
+                f"{options.runs}")
+            slices, request_bytes = interleaved(
+                programs, options.modes,
+                ["--workload", workload, *slice_arguments(options, threads)], allocator,
+                options.rounds)
+            runs[threads, allocator].append(slices)
+    say("")
     rows, ratios = [], []
-    for workload in options.payloads:
-        with tempfile.TemporaryDirectory() as folder:
-            counts = run_program(program, ["--workload", workload, "--count"],
-                                 preload=[options.counter],
-                                 environment={"HARENA_ALLOC_COUNT_FILE": f"{folder}/count"}
-                                 )["heap_allocs_per_request"]
-        for threads in options.threads:
-            runs = {allocator: [] for allocator in options.allocators}
-            for number in range(options.runs):
-                for allocator in options.allocators:
-                    say(f"{workload}, {threads} thread(s), {allocator}: run {number + 1} of "
-                        f"{options.runs}")
-                    runs[allocator].append(run_program(
-                        program, ["--workload", workload, "--threads", str(threads),
-                                  "--rounds", str(options.rounds),
-                                  "--slice-ms", str(options.slice_ms)], allocator))
-            say("")
-            for allocator in options.allocators:
-                block, ratio = rows_of(workload, allocator, threads, runs[allocator], counts)
-                print_block(workload, allocator, threads, block, ratio)
-                rows += block
-                ratios += [{"workload": workload, "allocator": allocator, "threads": threads,
-                            "mode": mode, "to_heap": round(value, 3)}
-                           for mode, value in ratio.items()]
+    for threads, allocator in blocks:
+        key = {"workload": workload, "allocator": allocator, "threads": threads,
+               "request_bytes": request_bytes}
+        block = tables.rows_of(key, runs[threads, allocator], counts)
+        block_ratios = tables.ratios_of(key, runs[threads, allocator])
+        print(tables.block(block, block_ratios), flush=True)
+        rows += block
+        ratios += block_ratios
+    if len(options.threads) > 1:
+        for allocator in options.allocators:
+            print(tables.thread_table([row for row in rows if row["allocator"] == allocator]),
+                  flush=True)
     return rows, ratios
 
 
-def measure_tasks(program, options, say):
+def measure_sizes(programs, options, say):
+    """Cost per byte of ranking requests from 1 KB to 16 MB, one thread, the first allocator."""
+    entries = []
+    for size in options.size_list:
+        say(f"sizes: {size:,} bytes")
+        slices, request_bytes = interleaved(
+            programs, options.modes, ["--ranking-bytes", str(size), *slice_arguments(options, 1)],
+            options.allocators[0], options.rounds)
+        for mode in options.modes:
+            spent = median(tables.nanoseconds(one, tables.PHASES) for one in slices[mode])
+            entries.append({"mode": mode, "allocator": options.allocators[0],
+                            "request_bytes": request_bytes,
+                            "ns_per_byte": round(spent / request_bytes, 3),
+                            "to_heap": tables.ratio_of([slices], mode, tables.RATIOS[0])})
+    say("")
+    print(tables.size_table(entries), flush=True)
+    return entries
+
+
+def measure_tasks(programs, options, say):
     """tRPC-Cpp's own test: 4 threads, 500 tasks each, request and response of about 200 KB."""
     results = []
+    modes = [mode for mode in options.modes if mode not in BOUNDS]
     print(f"\n{TASK_THREADS} threads x {options.tasks} tasks, request and response of ~200 KB "
           f"(the test of tRPC-Cpp's arena page), milliseconds")
     for allocator in [a for a in TASK_ALLOCATORS if a in options.allocators]:
-        runs = []
+        runs = {mode: [] for mode in modes}
         for number in range(options.runs):
-            say(f"tasks, {allocator}: run {number + 1} of {options.runs}")
-            runs.append(run_program(program, [
-                "--workload", TASK_WORKLOAD, "--threads", str(TASK_THREADS),
-                "--tasks", str(options.tasks), "--rounds", "1"], allocator)["milliseconds"])
+            for mode in modes if number % 2 == 0 else reversed(modes):
+                say(f"tasks, {allocator}, {mode}: run {number + 1} of {options.runs}")
+                runs[mode].append(run_once(programs.of(mode), [
+                    "--workload", TASK_WORKLOAD, "--threads", str(TASK_THREADS), "--modes", mode,
+                    "--tasks", str(options.tasks), "--rounds", "1"], allocator)["milliseconds"]
+                    [mode][0])
         say("")
-        print(f"  {allocator}: " + ", ".join(
-            f"{mode} {median(run[mode][0] for run in runs):,.0f} "
-            f"({median(run[mode][0] / run[BASELINE][0] for run in runs):.2f})" for mode in runs[0]))
         results += [{"allocator": allocator, "mode": mode,
-                     "milliseconds": round(median(run[mode][0] for run in runs), 1),
-                     "to_heap": round(median(run[mode][0] / run[BASELINE][0] for run in runs), 3)}
-                    for mode in runs[0]]
+                     "milliseconds": round(median(runs[mode]), 1),
+                     "to_heap": round(median(own / base for own, base
+                                             in zip(runs[mode], runs[BASELINE])), 3)}
+                    for mode in modes]
+        print(f"  {allocator}: " + ", ".join(
+            f"{entry['mode']} {entry['milliseconds']:,.0f} ({entry['to_heap']:.2f})"
+            for entry in results[-len(modes):]), flush=True)
     return results
 
 
-def parse_arguments():
+def parse_arguments(arguments=None):
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build-dir", default="build/release", type=Path)
     parser.add_argument("--out", default="out/bench/messages.json", type=Path)
-    parser.add_argument("--payloads", nargs="+", default=PAYLOADS, metavar="NAME",
-                        help=f"default: {' '.join(PAYLOADS)}")
+    parser.add_argument("--payloads", nargs="*", default=PAYLOADS, metavar="NAME",
+                        help=f"default: {' '.join(PAYLOADS)}; none leaves them out")
+    parser.add_argument("--modes", nargs="+", choices=MODES + BOUNDS, default=MODES + BOUNDS,
+                        metavar="MODE", help=f"only heap and these, of: {' '.join(MODES + BOUNDS)}")
     parser.add_argument("--allocators", nargs="+", default=list(ALLOCATORS), metavar="NAME",
                         help=f"default: {' '.join(ALLOCATORS)}")
-    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--runs", type=int, default=3, help="processes per block (default 3)")
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2], metavar="N",
+                        help="default: 1 2; several add a table of CPU and throughput by threads")
+    parser.add_argument("--sizes", action="store_true",
+                        help="also: cost per byte of ranking requests from 1 KB to 16 MB")
+    parser.add_argument("--runs", type=int, default=3,
+                        help="sets of processes per block (default 3)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds in each (default 5)")
-    parser.add_argument("--slice-ms", type=float, default=60)
-    parser.add_argument("--tasks", type=int, default=TASKS)
+    parser.add_argument("--slice-ms", type=float, default=60,
+                        help="how long a mode runs in a round (default 60)")
+    parser.add_argument("--tasks", type=int, default=TASKS,
+                        help=f"of tRPC-Cpp's test, per thread (default {TASKS}); 0 leaves it out")
     parser.add_argument("--quick", action="store_true",
                         help="glibc, one thread, two payloads, one run: a look in seconds")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
+    options.modes = [m for m in MODES + BOUNDS if m in options.modes or m == BASELINE]
+    options.size_list = SIZES
     if options.quick:
         options.payloads, options.allocators = ["ranking_8k", "ranking_200k"], ["glibc"]
         options.threads, options.runs, options.tasks = [1], 1, 50
-    options.counter = (options.build_dir / "bench/tools/libharena_alloc_count.so").resolve()
     return options
 
 
 def main():
     """Runs it all; 0 when every number is there."""
     options = parse_arguments()
-    program = (options.build_dir / "bench/messages/harena_bench_messages").resolve()
     progress = sys.stderr.isatty()
 
     def say(text):
@@ -174,20 +162,23 @@ def main():
         elif text:
             print(text, file=sys.stderr, flush=True)
 
+    results = {"limits": LIMITS, "rows": [], "ratios": [], "tasks": [], "sizes": []}
     try:
-        for needed in (program, options.counter):
-            if not needed.exists():
-                raise BenchError(f"{needed} is missing: build first (make build), or name the "
-                                 "build with --build-dir")
+        programs = Programs(options.build_dir)
         print(LIMITS)
-        rows, ratios = measure(program, options, say)
-        tasks = measure_tasks(program, options, say)
+        for workload in options.payloads:
+            rows, ratios = measure_payload(programs, options, workload, say)
+            results["rows"] += rows
+            results["ratios"] += ratios
+        if options.tasks:
+            results["tasks"] = measure_tasks(programs, options, say)
+        if options.sizes:
+            results["sizes"] = measure_sizes(programs, options, say)
     except (BenchError, AllocatorMissing) as error:
         print(f"bench-messages: {error}", file=sys.stderr)
         return 1
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"limits": LIMITS, "rows": rows, "ratios": ratios,
-                                       "tasks": tasks}, indent=1) + "\n")
+    options.out.write_text(json.dumps(results, indent=1) + "\n")
     print(f"\nwrote {options.out}")
     return 0
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "harena/pb/codec/access.h"
+
 namespace harena::bench {
 namespace {
 
@@ -22,6 +24,44 @@ TEST(Runner, EveryModeAnswersAlike) {
       }
       runner->Fill();
     }
+  }
+}
+
+TEST(Runner, MalformedRequestsAreNotMeasured) {
+  const Workload workload = LoadWorkload("ranking_8k");
+  for (std::string mode : MessageModes()) {
+    EXPECT_THROW(MakeRunnerFactory(mode, workload)->Make()->Run("\xff\xff"), std::runtime_error)
+        << mode;
+  }
+  EXPECT_THROW(MakeRunnerFactory("bound_scan", workload)->Make()->Run("\xff\xff"),
+               std::runtime_error);
+}
+
+// Without it the row `codec` would be a second row `pages`, and the other rows not stock
+// protobuf's.
+TEST(Runner, TheTypesCarryTheCodecExactlyWhereTheyShould) {
+  EXPECT_EQ(pb::codec::HasCodec<v1::RankRequest>, kTypesCarryCodec);
+  EXPECT_EQ(pb::codec::HasCodec<v1::RankedItem>, kTypesCarryCodec);
+  EXPECT_EQ(pb::codec::HasCodec<transit_realtime::FeedMessage>, kTypesCarryCodec);
+  EXPECT_EQ(pb::codec::HasCodec<vector_tile::Tile::Layer>, kTypesCarryCodec);
+}
+
+TEST(Runner, AProgramHasTheModesOfItsTypes) {
+  if (kTypesCarryCodec) {
+    EXPECT_EQ(MessageModes(), std::vector<std::string>{"codec"});
+  } else {
+    EXPECT_EQ(MessageModes().front(), "heap");
+    EXPECT_THROW(MakeRunnerFactory("codec", LoadWorkload("tile")), std::invalid_argument);
+  }
+}
+
+TEST(Runner, BoundsSpendTimeAndFillNothing) {
+  const Workload workload = LoadWorkload("ranking_8k");
+  for (const std::string& mode : BoundModes()) {
+    const auto factory = MakeRunnerFactory(mode, workload);
+    const auto runner = factory->Make();
+    for (const std::string& wire : workload.requests) EXPECT_GT(runner->Run(wire).parse, 0) << mode;
+    EXPECT_THROW(runner->Fill(), std::logic_error) << mode;
   }
 }
 

@@ -88,6 +88,11 @@ Workload LoadWorkload(std::string_view name, const std::string& testdata) {
   throw std::invalid_argument("no workload named " + std::string(name) + "; there are:" + known);
 }
 
+Workload MakeRankingWorkload(size_t bytes) {
+  return {"ranking_" + std::to_string(bytes), Method::kRank, MethodName(Method::kRank),
+          MakeRankRequests(bytes, 1, kSeed)};
+}
+
 std::string ExpectedResponse(Method method, std::string_view request_wire) {
   return VisitMethod(method, [&](auto typed) {
     typename decltype(typed)::Request request;

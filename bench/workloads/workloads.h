@@ -11,6 +11,14 @@
 
 namespace harena::bench {
 
+/// Whether this program's messages carry Harena's generated codec. The workloads are built twice,
+/// as harena_workloads and harena_workloads_codec; a program links one of them.
+#ifdef HARENA_BENCH_CODEC
+inline constexpr bool kTypesCarryCodec = true;
+#else
+inline constexpr bool kTypesCarryCodec = false;
+#endif
+
 /// The methods of DemoService.
 enum class Method { kRank, kBoardFeed, kRestyleTile };
 
@@ -65,6 +73,9 @@ std::vector<std::string> WorkloadNames();
 /// Throws std::invalid_argument for an unknown name and std::runtime_error for an unreadable file,
 /// with a message that says which.
 Workload LoadWorkload(std::string_view name, const std::string& testdata = DefaultTestdata());
+
+/// One ranking request of about `bytes`, as workload "ranking_<bytes>": for curves over the size.
+Workload MakeRankingWorkload(size_t bytes);
 
 /// Heap-mode answer to `request_wire` in deterministic wire bytes, computed in this process.
 /// Throws std::runtime_error if the request does not parse.

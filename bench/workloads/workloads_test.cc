@@ -89,6 +89,17 @@ TEST(Workloads, RankingSizesSpreadAroundTheNominalSize) {
   }
 }
 
+TEST(Workloads, ARankingWorkloadHasTheSizeAskedFor) {
+  for (const size_t bytes : {1u << 10, 16u << 10, 1u << 20}) {
+    const Workload workload = MakeRankingWorkload(bytes);
+    EXPECT_EQ(workload.name, "ranking_" + std::to_string(bytes));
+    ASSERT_EQ(workload.requests.size(), 1u);
+    // Within a candidate or so, of which the smallest request has one.
+    EXPECT_NEAR(static_cast<double>(workload.requests[0].size()), static_cast<double>(bytes),
+                static_cast<double>(bytes) * 0.1 + 400);
+  }
+}
+
 TEST(Workloads, RankingStringsHaveTheDocumentedLengths) {
   v1::RankRequest request;
   FillRankRequest({.candidates = 40, .groups = 5}, 7, &request);

@@ -114,7 +114,7 @@ class InstallerGeneratorTest(unittest.TestCase):
     def test_a_parameter_is_an_error(self):
         done, written = run_protoc(SEVERAL, parameter="fast=yes")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn('takes no parameter yet, but got "fast=yes"', done.stderr)
+        self.assertIn('knows the parameters `codec` and `grpc`, not `fast=yes`', done.stderr)
         self.assertEqual(written, {})
 
     def test_help(self):
@@ -122,7 +122,7 @@ class InstallerGeneratorTest(unittest.TestCase):
             done = subprocess.run([OPTIONS.plugin, flag], capture_output=True, text=True,
                                   check=False)
             self.assertEqual(done.returncode, 0)
-            self.assertIn("--harena_out=DIR", done.stdout)
+            self.assertIn("--harena_out=codec,grpc:DIR", done.stdout)
         done = subprocess.run([OPTIONS.plugin, "--wrong"], capture_output=True, text=True,
                               check=False)
         self.assertEqual(done.returncode, 2)

@@ -4,20 +4,24 @@
 
 #include <google/protobuf/compiler/plugin.h>
 
-#include "installer_generator.h"
+#include "plugin.h"
 
 int main(int argc, char** argv) {
   if (argc > 1) {
     const bool help = std::string_view(argv[1]) == "--help" || std::string_view(argv[1]) == "-h";
     std::fputs(
-        "protoc-gen-harena writes <name>.harena.grpc.h, the installer of a file's gRPC services.\n"
-        "protoc runs it; do not run it by hand:\n\n"
-        "  protoc --plugin=protoc-gen-harena=PATH --cpp_out=DIR --harena_out=DIR \\\n"
+        "protoc-gen-harena generates C++ for Harena. protoc runs it; do not run it by hand:\n\n"
+        "  protoc --plugin=protoc-gen-harena=PATH --cpp_out=DIR --harena_out=codec,grpc:DIR \\\n"
         "         --plugin=protoc-gen-grpc=PATH_OF_grpc_cpp_plugin --grpc_out=DIR name.proto\n\n"
+        "  codec  puts a parser and a serializer into the classes that --cpp_out writes; needs "
+        "the\n"
+        "         same run and the same DIR\n"
+        "  grpc   writes <name>.harena.grpc.h, the installer of the file's services (the "
+        "default)\n\n"
         "With CMake: harena_generate(TARGET t PROTOS name.proto IMPORT_DIR dir).\n",
         help ? stdout : stderr);
     return help ? 0 : 2;
   }
-  const harena::codegen::InstallerGenerator generator;
-  return google::protobuf::compiler::PluginMain(argc, argv, &generator);
+  const harena::codegen::Plugin plugin;
+  return google::protobuf::compiler::PluginMain(argc, argv, &plugin);
 }

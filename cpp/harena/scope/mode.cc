@@ -12,6 +12,8 @@ std::string_view ToString(Mode mode) noexcept {
       return "pages";
     case Mode::kReuse:
       return "reuse";
+    case Mode::kCodec:
+      return "codec";
   }
   return "unknown";
 }

@@ -12,7 +12,7 @@ namespace harena {
 /// How the requests of a method are given memory. The defaults need no tuning; docs/tuning.md says
 /// what each option does. A server has one set and may override it per method.
 struct Options {
-  Mode mode = Mode::kPages;
+  Mode mode = Mode::kCodec;
 
   /// Bytes that one request may take: its messages, its strings as far as the wire bounds them, and
   /// what the handler allocates on the scope. Crossing it fails that request alone.

@@ -50,7 +50,7 @@ struct ScopeOptions {
   /// Where blocks come from; null for PagePool::Default().
   PagePool* page_pool = nullptr;
   /// Where the message layer puts messages made on the scope.
-  Mode mode = Mode::kPages;
+  Mode mode = Mode::kCodec;
   /// False where a framework fills the messages and no exception may cross it: then message memory
   /// is counted but never refused.
   bool messages_may_throw = true;

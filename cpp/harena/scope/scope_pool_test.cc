@@ -171,7 +171,7 @@ TEST(ScopePool, ModeAndLimitChangeWithTheNextScope) {
   EXPECT_EQ(scopes.SetMode(Mode::kReuse), std::nullopt);
   EXPECT_EQ(scopes.SetRequestBytesMax(kMiB), std::nullopt);
   Scope after = scopes.Acquire();
-  EXPECT_EQ(before.mode(), Mode::kPages);
+  EXPECT_EQ(before.mode(), Mode::kCodec);
   EXPECT_EQ(after.mode(), Mode::kReuse);
   EXPECT_EQ(before.budget().bytes_max(), kUnlimitedBytes);
   EXPECT_EQ(after.budget().bytes_max(), kMiB);
@@ -185,7 +185,7 @@ TEST(ScopePool, AChangeThatDoesNotFitChangesNothing) {
   PagePool pool(TestOptions());
   ScopePool scopes({.request_bytes_max = kMiB, .page_pool = &pool});
   EXPECT_THAT(scopes.SetMode(Mode::kHeap).value_or(""), HasSubstr("mode heap"));
-  EXPECT_EQ(scopes.mode(), Mode::kPages);
+  EXPECT_EQ(scopes.mode(), Mode::kCodec);
   EXPECT_THAT(scopes.SetRequestBytesMax(0).value_or(""), HasSubstr("request_bytes_max is 0"));
   EXPECT_EQ(scopes.options().request_bytes_max, kMiB);
   EXPECT_EQ(scopes.SetRequestBytesMax(kUnlimitedBytes), std::nullopt);

@@ -8,10 +8,9 @@ namespace harena::grpc {
 
 Method::Method(std::string name, const Options& options,
                const google::protobuf::MessageLite& request_prototype,
-               const google::protobuf::MessageLite& response_prototype,
-               std::optional<std::string> why_not_reusable)
+               const google::protobuf::MessageLite& response_prototype, MessageTypes types)
     : name_(std::move(name)),
-      why_not_reusable_(std::move(why_not_reusable)),
+      types_(std::move(types)),
       scopes_(options),
       keeper_(request_prototype, response_prototype, options) {
   SayIfNotReusable(options.mode);
@@ -32,12 +31,14 @@ std::optional<std::string> Method::SetRequestBytesMax(size_t bytes) {
 }
 
 void Method::SayIfNotReusable(Mode mode) const {
-  if (mode != Mode::kReuse || !why_not_reusable_) return;
-  Log(Severity::kWarning, name_ + ": mode reuse is served as pages: " + *why_not_reusable_);
+  if (mode != Mode::kReuse || !types_.why_not_reusable) return;
+  Log(Severity::kWarning, name_ + ": mode reuse is served as pages: " + *types_.why_not_reusable);
 }
 
 Mode Method::ServedAs(Mode mode) const noexcept {
-  return mode == Mode::kReuse && why_not_reusable_ ? Mode::kPages : mode;
+  const bool can =
+      (mode != Mode::kReuse || !types_.why_not_reusable) && (mode != Mode::kCodec || types_.codec);
+  return can ? mode : Mode::kPages;
 }
 
 ::grpc::Status Method::Refuse(const Refusal& refusal) {

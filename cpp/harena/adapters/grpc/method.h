@@ -22,12 +22,19 @@ namespace harena::grpc {
 struct MethodStats {
   std::string name;            ///< "/package.Service/Method"
   Mode mode = Mode::kPages;    ///< As chosen.
-  Mode served = Mode::kPages;  ///< As served: `pages` when the messages cannot be reused.
+  Mode served = Mode::kPages;  ///< As served: `pages` when the messages cannot be reused, or
+                               ///< neither of them has a codec.
   uint64_t requests = 0;
   uint64_t malformed = 0;  ///< Requests that were no message of their type.
   uint64_t refused = 0;    ///< Requests answered RESOURCE_EXHAUSTED by a limit.
   ScopePoolStats scopes;
   pb::MessageKeeperStats kept;  ///< Mode `reuse`.
+};
+
+/// What a method's message types can do.
+struct MessageTypes {
+  std::optional<std::string> why_not_reusable;
+  bool codec = false;  ///< The request's or the response's type has a codec.
 };
 
 /// Thread rule: any thread. Lifetime rule: shared by the server and every request in flight.
@@ -36,8 +43,7 @@ class Method {
   /// REQUIRES: `options.Validate()` finds nothing (checked).
   Method(std::string name, const Options& options,
          const google::protobuf::MessageLite& request_prototype,
-         const google::protobuf::MessageLite& response_prototype,
-         std::optional<std::string> why_not_reusable);
+         const google::protobuf::MessageLite& response_prototype, MessageTypes types);
 
   const std::string& name() const noexcept { return name_; }
   ScopePool& scopes() noexcept { return scopes_; }
@@ -62,7 +68,7 @@ class Method {
   void SayIfNotReusable(Mode mode) const;
 
   const std::string name_;
-  const std::optional<std::string> why_not_reusable_;
+  const MessageTypes types_;
   ScopePool scopes_;
   pb::MessageKeeper keeper_;
   std::atomic<uint64_t> requests_{0};

@@ -23,6 +23,7 @@ struct RequestSlot {
   Request* message = nullptr;
   Scope* scope = nullptr;         // null when there was no memory for one; then `refusal` says why
   bool parse_onto_scope = false;  // false in mode heap
+  bool frozen = false;  // the message is new, and nobody but the handler's const will see it
   Method* method = nullptr;
   std::optional<Refusal> refusal;
 
@@ -65,7 +66,10 @@ class SerializationTraits<harena::grpc::RequestSlot<Request>> {
     {
       ProtoBufferReader reader(&buffer);
       if (!reader.status().ok()) return reader.status();
-      result = harena::pb::Parse(*slot.scope, reader, buffer.Length(), *slot.message);
+      result = slot.frozen ? harena::pb::ParseFrozenInto(*slot.scope, reader, buffer.Length(),
+                                                         *slot.message,
+                                                         harena::pb::codec::HasCodec<Request>)
+                           : harena::pb::Parse(*slot.scope, reader, buffer.Length(), *slot.message);
     }
     // gRPC forgets the buffer after this call; whoever parses it lets go of the wire bytes.
     buffer.Clear();

@@ -5,7 +5,9 @@
 
 #include "harena/base/check.h"
 #include "harena/base/clock.h"
+#include "harena/base/log.h"
 #include "harena/mem/heap_trim.h"
+#include "harena/pb/codec/string_bodies.h"
 
 namespace harena::grpc {
 namespace {
@@ -35,11 +37,28 @@ void Server::Adopt(Installer& installer) {
       FailCheck("harena::grpc::Server", 0, "ServerOptions::methods", UnknownMethod(name).c_str());
     }
   }
+  SayWhatHasNoCodec();
   if (installer.options_.decay_interval.count() > 0) {
     background_decay_.emplace(
         installer.options_.decay_interval,
         [this, trim_heap = installer.options_.trim_heap_when_idle] { Decay(trim_heap); });
   }
+}
+
+// One line: what a server does otherwise than it was told is not to be found out by measuring.
+void Server::SayWhatHasNoCodec() const {
+  std::string without;
+  size_t wanted = 0;
+  for (const auto& method : methods_) {
+    const Mode mode = method->scopes().mode();
+    if (mode != Mode::kCodec) continue;
+    ++wanted;
+    if (method->ServedAs(mode) != mode) without += " " + method->name();
+  }
+  if (without.empty()) return;
+  Log(Severity::kInfo,
+      "mode codec is served as pages where messages were generated without it (of " +
+          std::to_string(wanted) + " methods):" + without);
 }
 
 void Server::Decay(bool trim_heap) noexcept {
@@ -50,6 +69,7 @@ void Server::Decay(bool trim_heap) noexcept {
     give_back_all ? method->keeper().Trim() : method->keeper().Decay();
   }
   for (PagePool* pool : pools) give_back_all ? pool->Trim() : pool->Decay();
+  if (give_back_all) pb::codec::TrimStringBodies();
   if (give_back_all && trim_heap) TrimHeap();
 }
 

@@ -65,7 +65,8 @@ class Installer {
     auto method = std::make_shared<Method>(
         name, chosen != options_.methods.end() ? chosen->second : options_.defaults,
         Request::default_instance(), Response::default_instance(),
-        WhyNotReusable<Request, Response>());
+        MessageTypes{.why_not_reusable = WhyNotReusable<Request, Response>(),
+                     .codec = pb::codec::HasCodec<Request> || pb::codec::HasCodec<Response>});
     methods_.push_back(method);
     Access::Mark(service_, index,
                  new UnaryHandler<Request, Response>(std::move(method), std::move(call)));
@@ -157,6 +158,7 @@ class Server {
   void Adopt(Installer& installer);
   Method* Find(std::string_view name) const noexcept;
   std::string UnknownMethod(std::string_view name) const;
+  void SayWhatHasNoCodec() const;
   void Decay(bool trim_heap) noexcept;
   bool HasBecomeIdle() noexcept;
 

@@ -83,6 +83,7 @@ TEST_P(ServerModes, MessagesStandWhereTheModeSays) {
       break;
     case Mode::kArena:
     case Mode::kPages:
+    case Mode::kCodec:
       EXPECT_EQ(request_arena, scope_arena);
       break;
     case Mode::kReuse:  // kept messages outlive the scope

@@ -70,6 +70,9 @@ class UnaryMessages final : public ::grpc::MessageHolder<RequestSlot<Request>, R
         // The objects stand on the scope and their parts on the heap, so that Detach() keeps them
         // in this mode too.
         return Use(scope_->Create<Request>(), scope_->Create<Response>());
+      case Mode::kCodec:
+        slot_.frozen = true;
+        [[fallthrough]];
       case Mode::kArena:
       case Mode::kPages:
         slot_.parse_onto_scope = true;

@@ -1,0 +1,213 @@
+#include "codec_generator.h"
+
+#include <cctype>
+#include <memory>
+#include <vector>
+
+#include <google/protobuf/compiler/cpp/names.h>
+#include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/io/printer.h>
+#include <google/protobuf/io/zero_copy_stream.h>
+
+#include "parser_code.h"
+#include "serializer_code.h"
+
+namespace harena::codegen {
+namespace {
+
+namespace cpp = google::protobuf::compiler::cpp;
+using google::protobuf::Descriptor;
+using google::protobuf::FileDescriptor;
+using google::protobuf::FileOptions;
+using google::protobuf::compiler::GeneratorContext;
+using google::protobuf::io::Printer;
+
+// Opens an insertion point and prints there.
+class Insertion {
+ public:
+  Insertion(GeneratorContext& context, const std::string& file, const std::string& point)
+      : stream_(context.OpenForInsert(file, point)), out_(stream_.get(), '$') {}
+  Printer* operator->() { return &out_; }
+  Printer& operator*() { return out_; }
+
+ private:
+  const std::unique_ptr<google::protobuf::io::ZeroCopyOutputStream> stream_;
+  Printer out_;
+};
+
+void CollectMessages(const Descriptor& message, std::vector<const Descriptor*>& into) {
+  if (message.options().map_entry()) return;
+  for (int i = 0; i < message.nested_type_count(); ++i) {
+    CollectMessages(*message.nested_type(i), into);
+  }
+  into.push_back(&message);
+}
+
+// protoc gives a class without fields its functions through a base class of the library: there is
+// nothing to take over.
+bool HasSimpleBase(const Descriptor& message) {
+  return message.field_count() == 0 && message.extension_range_count() == 0;
+}
+
+void InsertDeclarations(const Descriptor& message, const std::string& header,
+                        GeneratorContext& context) {
+  if (HasSimpleBase(message)) return;
+  Insertion out(context, header, "class_scope:" + message.full_name());
+  out->Print(
+      "#if HARENA_CODEC\n"
+      " private:\n"
+      "  const char* HarenaStockInternalParse(const char* ptr,\n"
+      "                                       ::google::protobuf::internal::ParseContext* ctx);\n");
+  const std::string why_stock = WhyStock(message);
+  if (why_stock.empty()) {
+    out->Print(
+        "  friend struct ::harena::pb::codec::Access;\n"
+        "  const char* HarenaParse(const char* ptr, ::google::protobuf::internal::ParseContext* "
+        "ctx,\n"
+        "                          ::harena::pb::codec::Builder& builder);\n"
+        "  uint8_t* HarenaWrite(uint8_t* to, ::harena::pb::codec::Writer& writer) const;\n"
+        "\n"
+        " public:\n"
+        "  using HarenaCodec = $class$;\n",
+        "class", cpp::ClassName(&message));
+  } else {
+    out->Print(
+        "\n"
+        " public:\n"
+        "  // No codec: $why$.\n",
+        "why", why_stock);
+  }
+  out->Print("#endif  // HARENA_CODEC\n");
+}
+
+void InsertHooks(const Descriptor& message, const std::string& source, GeneratorContext& context) {
+  Insertion write(context, source, "serialize_to_array_start:" + message.full_name());
+  write->Print(
+      "#if HARENA_CODEC\n"
+      "  if (uint8_t* harena_end = ::harena::pb::codec::Write(*this, target, stream)) {\n"
+      "    return harena_end;\n"
+      "  }\n"
+      "#endif  // HARENA_CODEC\n");
+  Insertion size(context, source, "message_byte_size_start:" + message.full_name());
+  size->Print(
+      "#if HARENA_CODEC\n"
+      "  size_t harena_size;\n"
+      "  if (::harena::pb::codec::SizeByWriting(*this, &harena_size)) {\n"
+      "    SetCachedSize(::_pbi::ToCachedSize(harena_size));\n"
+      "    return harena_size;\n"
+      "  }\n"
+      "#endif  // HARENA_CODEC\n");
+}
+
+void PrintDefinitions(const Descriptor& message, Printer& out) {
+  if (HasSimpleBase(message)) return;
+  const std::string name = cpp::ClassName(&message);
+  if (!WhyStock(message).empty()) {
+    out.Print(
+        "const char* $class$::_InternalParse(const char* ptr, ::_pbi::ParseContext* ctx) {\n"
+        "  return HarenaStockInternalParse(ptr, ctx);\n"
+        "}\n\n",
+        "class", name);
+    return;
+  }
+  out.Print(
+      "const char* $class$::_InternalParse(const char* ptr, ::_pbi::ParseContext* ctx) {\n"
+      "  return ::harena::pb::codec::ParseOrStock(\n"
+      "      *this, ptr, ctx, [&] { return HarenaStockInternalParse(ptr, ctx); });\n"
+      "}\n\n",
+      "class", name);
+  PrintParser(message, out);
+  PrintSerializer(message, out);
+}
+
+void PrintRegistration(const std::vector<const Descriptor*>& messages, const std::string& base,
+                       Printer& out) {
+  // A name of the file's own, for those who compile several files as one.
+  std::string suffix;
+  for (const char c : base) suffix += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  out.Print("static const ::harena::pb::CodecMessage kHarenaMessages_$suffix$[] = {\n", "suffix",
+            suffix);
+  for (const Descriptor* message : messages) {
+    out.Print("    {\"$name$\", \"$why$\"},\n", "name", message->full_name(), "why",
+              WhyStock(*message));
+  }
+  out.Print(
+      "};\n"
+      "static const ::harena::pb::codec::Registration kHarenaRegistration_$suffix$(\n"
+      "    kHarenaMessages_$suffix$);\n\n",
+      "suffix", suffix);
+}
+
+}  // namespace
+
+std::string WhyStock(const FileDescriptor& file) {
+  switch (file.options().optimize_for()) {
+    case FileOptions::LITE_RUNTIME:
+      return "the file is optimized for LITE_RUNTIME";
+    case FileOptions::CODE_SIZE:
+      return "the file is optimized for CODE_SIZE, which has no generated parser to take over";
+    default:
+      return "";
+  }
+}
+
+std::string WhyStock(const Descriptor& message) {
+  if (std::string why = WhyStock(*message.file()); !why.empty()) return why;
+  if (HasSimpleBase(message)) return "it has no fields";
+  if (message.options().message_set_wire_format()) return "it has message_set_wire_format";
+  return "";
+}
+
+bool CodecGenerator::Generate(const FileDescriptor& file, GeneratorContext& context,
+                              std::string* /*error*/) const {
+  const std::string base = cpp::StripProto(file.name());
+  const std::string header = base + ".pb.h";
+  const std::string source = base + ".pb.cc";
+  if (const std::string why_stock = WhyStock(file); !why_stock.empty()) {
+    Insertion out(context, header, "includes");
+    out->Print("// No codec by protoc-gen-harena: $why$.\n", "why", why_stock);
+    return true;
+  }
+  std::vector<const Descriptor*> messages;
+  for (int i = 0; i < file.message_type_count(); ++i) {
+    CollectMessages(*file.message_type(i), messages);
+  }
+
+  Insertion header_top(context, header, "includes");
+  header_top->Print(
+      "#include \"harena/pb/codec/generated_header.h\"\n"
+      "#if HARENA_CODEC\n"
+      "// The string fields of this file's classes; undone at its end.\n"
+      "#define ArenaStringPtr HarenaArenaStringPtr\n"
+      "#endif\n");
+  Insertion header_end(context, header, "global_scope");
+  header_end->Print(
+      "#if HARENA_CODEC\n"
+      "#undef ArenaStringPtr\n"
+      "#endif\n");
+  Insertion source_top(context, source, "includes");
+  source_top->Print(
+      "#include \"harena/pb/codec/generated_source.h\"\n"
+      "#if HARENA_CODEC\n"
+      "// protobuf's own parser stays, by another name.\n"
+      "#define _InternalParse HarenaStockInternalParse\n"
+      "#endif\n");
+  for (const Descriptor* message : messages) {
+    InsertDeclarations(*message, header, context);
+    if (WhyStock(*message).empty()) InsertHooks(*message, source, context);
+  }
+  Insertion source_end(context, source, "namespace_scope");
+  source_end->Print(
+      "#if HARENA_CODEC\n"
+      "#undef _InternalParse\n"
+      "#define HARENA_CHK_(x) \\\n"
+      "  if (HARENA_UNLIKELY(!(x))) return nullptr\n\n");
+  for (const Descriptor* message : messages) PrintDefinitions(*message, *source_end);
+  if (!messages.empty()) PrintRegistration(messages, base, *source_end);
+  source_end->Print(
+      "#undef HARENA_CHK_\n"
+      "#endif  // HARENA_CODEC\n");
+  return true;
+}
+
+}  // namespace harena::codegen

@@ -1,0 +1,131 @@
+#include "field_names.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <google/protobuf/compiler/cpp/names.h>
+#include <google/protobuf/wire_format.h>
+
+namespace harena::codegen {
+
+namespace cpp = google::protobuf::compiler::cpp;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::internal::WireFormat;
+using google::protobuf::internal::WireFormatLite;
+
+namespace {
+
+// The data member of the generated class.
+std::string MemberName(const FieldDescriptor& field) {
+  const auto* oneof = field.real_containing_oneof();
+  return "_impl_." + (oneof == nullptr ? "" : oneof->name() + "_.") + cpp::FieldName(&field) + "_";
+}
+
+const char* PrimitiveName(const FieldDescriptor& field) {
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32:
+      return "int32_t";
+    case FieldDescriptor::CPPTYPE_INT64:
+      return "int64_t";
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return "uint32_t";
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return "uint64_t";
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return "double";
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return "float";
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return "bool";
+    default:
+      return "";
+  }
+}
+
+// As in the names of protobuf's functions for packed fields.
+const char* MethodName(const FieldDescriptor& field) {
+  switch (field.type()) {
+    case FieldDescriptor::TYPE_INT32:
+      return "Int32";
+    case FieldDescriptor::TYPE_INT64:
+      return "Int64";
+    case FieldDescriptor::TYPE_UINT32:
+      return "UInt32";
+    case FieldDescriptor::TYPE_UINT64:
+      return "UInt64";
+    case FieldDescriptor::TYPE_SINT32:
+      return "SInt32";
+    case FieldDescriptor::TYPE_SINT64:
+      return "SInt64";
+    case FieldDescriptor::TYPE_FIXED32:
+      return "Fixed32";
+    case FieldDescriptor::TYPE_FIXED64:
+      return "Fixed64";
+    case FieldDescriptor::TYPE_SFIXED32:
+      return "SFixed32";
+    case FieldDescriptor::TYPE_SFIXED64:
+      return "SFixed64";
+    case FieldDescriptor::TYPE_FLOAT:
+      return "Float";
+    case FieldDescriptor::TYPE_DOUBLE:
+      return "Double";
+    case FieldDescriptor::TYPE_BOOL:
+      return "Bool";
+    case FieldDescriptor::TYPE_ENUM:
+      return "Enum";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+bool IsClosedEnum(const FieldDescriptor& field) {
+  return field.type() == FieldDescriptor::TYPE_ENUM &&
+         field.file()->syntax() != google::protobuf::FileDescriptor::SYNTAX_PROTO3;
+}
+
+bool HasHasbit(const FieldDescriptor& field) {
+  return field.has_optional_keyword() || field.is_required();
+}
+
+std::string Utf8Name(const FieldDescriptor& field) {
+  const bool strict = field.type() == FieldDescriptor::TYPE_STRING &&
+                      field.file()->syntax() == google::protobuf::FileDescriptor::SYNTAX_PROTO3;
+  return strict ? '"' + field.full_name() + '"' : "nullptr";
+}
+
+uint32_t TagOf(const FieldDescriptor& field) {
+  return WireFormatLite::MakeTag(field.number(), WireFormat::WireTypeForFieldType(field.type()));
+}
+
+uint32_t PackedTagOf(const FieldDescriptor& field) {
+  return WireFormatLite::MakeTag(field.number(), WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
+}
+
+Variables VariablesOf(const FieldDescriptor& field) {
+  std::string type = std::string("TYPE_") + field.type_name();
+  std::transform(type.begin(), type.end(), type.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  Variables variables = {
+      {"name", cpp::FieldName(&field)},
+      {"member", MemberName(field)},
+      {"number", std::to_string(field.number())},
+      {"type", "::google::protobuf::internal::WireFormatLite::" + type},
+      {"utf8", Utf8Name(field)},
+      {"method", MethodName(field)},
+      {"primitive", PrimitiveName(field)},
+      {"tag", std::to_string(TagOf(field))},
+      {"packed_tag", std::to_string(PackedTagOf(field))},
+  };
+  if (const auto* oneof = field.real_containing_oneof()) variables["oneof"] = oneof->name();
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+    variables["message"] = cpp::QualifiedClassName(field.message_type());
+  }
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
+    variables["enum"] = cpp::QualifiedClassName(field.enum_type());
+  }
+  return variables;
+}
+
+}  // namespace harena::codegen

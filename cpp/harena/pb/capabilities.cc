@@ -1,0 +1,78 @@
+#include "harena/pb/capabilities.h"
+
+#include <mutex>
+
+#include "harena/pb/layout/string_image.h"
+#include "harena/pb/layout/support.h"
+
+namespace harena::pb {
+namespace {
+
+// Both are there before any static object of another file, and after the last one.
+constinit std::mutex mutex;
+constinit codec::Registration* newest = nullptr;
+
+std::string WhyNot(bool arena_strings) {
+  if (HARENA_CODEC == 0) {
+    return "the codec knows protobuf 3.21 with libstdc++'s C++11 strings; this program was "
+           "compiled "
+           "with others, so protobuf's own code serves every message";
+  }
+  if (!arena_strings) {
+    return "std::string of the C++ library that this program runs with is laid out otherwise than "
+           "that of the one it was compiled with; strings of requests are ordinary ones";
+  }
+  return "";
+}
+
+}  // namespace
+
+namespace codec {
+
+Registration::Registration(const CodecMessage* messages, size_t count) noexcept
+    : messages_(messages), count_(count) {
+  const std::lock_guard lock(mutex);
+  next_ = newest;
+  newest = this;
+}
+
+Registration::~Registration() {
+  const std::lock_guard lock(mutex);
+  for (Registration** link = &newest; *link != nullptr; link = &(*link)->next_) {
+    if (*link != this) continue;
+    *link = next_;
+    return;
+  }
+}
+
+}  // namespace codec
+
+CapabilityReport Capabilities() {
+  CapabilityReport report;
+  report.protobuf_version = std::to_string(GOOGLE_PROTOBUF_VERSION / 1000000) + "." +
+                            std::to_string(GOOGLE_PROTOBUF_VERSION / 1000 % 1000) + "." +
+                            std::to_string(GOOGLE_PROTOBUF_VERSION % 1000);
+  report.codec = HARENA_CODEC != 0;
+  report.arena_strings = layout::StringImagesWork();
+  report.why_not = WhyNot(report.arena_strings);
+  const std::lock_guard lock(mutex);
+  for (const codec::Registration* one = newest; one != nullptr; one = one->next_) {
+    report.messages.insert(report.messages.end(), one->messages_, one->messages_ + one->count_);
+  }
+  return report;
+}
+
+std::string CapabilityReport::ToText() const {
+  std::string text = "protobuf " + protobuf_version + ", codec " + (codec ? "on" : "off") +
+                     ", arena strings " + (arena_strings ? "on" : "off") + "\n";
+  if (!why_not.empty()) text += why_not + "\n";
+  for (const CodecMessage& message : messages) {
+    text += "  " + std::string(message.name) + ": " +
+            (message.why_stock.empty() ? "codec"
+                                       : "protobuf, because " + std::string(message.why_stock)) +
+            "\n";
+  }
+  return text;
+}
+
+}  // namespace harena::pb

@@ -1,0 +1,47 @@
+// What the generated code of a message lets the codec call, and what calls it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include <google/protobuf/arena.h>
+#include <google/protobuf/parse_context.h>
+
+#include "harena/pb/codec/sized_by.h"
+
+namespace harena::pb::codec {
+
+class Builder;
+class Writer;
+
+/// Whether protoc-gen-harena has put a codec into T.
+template <typename T>
+concept HasCodec = requires {
+  typename T::HarenaCodec;
+};
+
+/// A friend of every message with a codec.
+struct Access {
+  template <typename T>
+  static const char* Parse(T& message, const char* ptr,
+                           google::protobuf::internal::ParseContext* context, Builder& builder) {
+    return message.HarenaParse(ptr, context, builder);
+  }
+  template <typename T>
+  static uint8_t* Write(const T& message, uint8_t* to, Writer& writer) {
+    return message.HarenaWrite(to, writer);
+  }
+  /// Leaves the size of a part where protobuf leaves it.
+  template <typename T>
+  static void SetSize(const T& message, size_t size) {
+    message._impl_._cached_size_.Set(static_cast<int>(size));
+    SizedBy::Set(&message, SizedBy::kNobody);
+  }
+  template <typename T>
+  static T* New(void* place, google::protobuf::Arena* arena) {
+    return ::new (place) T(arena, false);
+  }
+};
+
+}  // namespace harena::pb::codec

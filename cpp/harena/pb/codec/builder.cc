@@ -1,0 +1,71 @@
+#include "harena/pb/codec/builder.h"
+
+#include <algorithm>
+
+namespace harena::pb::codec {
+
+namespace {
+
+// Kept between parses for its memory, as far as that is not much.
+class ThreadStack {
+ public:
+  ~ThreadStack() { ended = true; }
+  static thread_local constinit inline bool ended = false;
+
+  std::vector<void*>& Get() noexcept {
+    constexpr size_t kKeptMax = size_t{64} << 10;
+    if (stack_.empty() && stack_.capacity() > kKeptMax) stack_.shrink_to_fit();
+    return stack_;
+  }
+
+ private:
+  std::vector<void*> stack_;
+};
+
+}  // namespace
+
+std::vector<void*>& Builder::GatheredOfThread(std::vector<void*>& own) noexcept {
+  if (HARENA_UNLIKELY(ThreadStack::ended)) return own;
+  thread_local ThreadStack stack;
+  return stack.Get();
+}
+
+HARENA_NOINLINE void* Builder::AllocateSlow(size_t bytes) {
+  // Small enough that what stays unused at the end, of the arena's blocks and of the last chunk, is
+  // little.
+  constexpr size_t kChunkBytes = 4096;
+  const size_t chunk_bytes = std::max(bytes, kChunkBytes);
+  char* const chunk = google::protobuf::Arena::CreateArray<char>(arena_, chunk_bytes);
+  Unpoison(chunk, bytes - kRedzoneBytes);
+  if (bytes < chunk_bytes) {
+    next_ = chunk + bytes;
+    limit_ = chunk + chunk_bytes;
+    Poison(next_, chunk_bytes - bytes);
+  }
+  Poison(chunk + bytes - kRedzoneBytes, kRedzoneBytes);
+  return chunk;
+}
+
+bool Builder::ChargeHeap() noexcept {
+  refused_ = !scope_->TryChargeOutside(wire_bytes_, &refusal_);
+  heap_allowed_ = !refused_;
+  return heap_allowed_;
+}
+
+std::string* Builder::NewOpenString(std::string_view text) {
+  if (std::string* string = home_.strings().TryMake(text)) return string;
+  return google::protobuf::Arena::Create<std::string>(arena_, text);
+}
+
+void Builder::SetString(google::protobuf::internal::ArenaStringPtr& field, std::string_view text) {
+  // A value that is there already has a string of its own to assign to.
+  if (!field.IsDefault()) {
+    field.UnsafeMutablePointer()->assign(text);
+    return;
+  }
+  google::protobuf::internal::TaggedStringPtr tagged;
+  tagged.SetMutableArena(NewOpenString(text));
+  field.UnsafeSetTaggedPointer(tagged);
+}
+
+}  // namespace harena::pb::codec

@@ -1,0 +1,183 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <google/protobuf/arena.h>
+#include <google/protobuf/arenastring.h>
+
+#include "harena/base/compiler.h"
+#include "harena/base/poison.h"
+#include "harena/pb/codec/access.h"
+#include "harena/pb/layout/string_image.h"
+#include "harena/pb/message_arena.h"
+
+namespace harena::pb::codec {
+
+/// Where one parse puts what it reads.
+///
+/// Frozen: the result will only be read. Strings are images inside the scope's bump memory,
+/// messages stand there too: no malloc, no destructor. Open: whoever owns the message may change
+/// it, so it is built as protobuf would have built it, out of ordinary strings.
+///
+/// Thread rule: the scope's thread. Lifetime rule: ends before its scope.
+class Builder {
+ public:
+  /// Of a frozen message, whose input has `wire_bytes` bytes.
+  Builder(Scope& scope, size_t wire_bytes)
+      : Builder(MessageArena::Of(scope), true, &scope, wire_bytes) {}
+  /// Of an open message. Whoever parses it counts its input.
+  explicit Builder(MessageArena& home) : Builder(home, false, nullptr, 0) {}
+  ~Builder() { gathered_.resize(gathered_base_); }
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  google::protobuf::Arena* arena() const noexcept { return arena_; }
+  bool frozen() const noexcept { return frozen_; }
+  /// Why memory was refused, when that is why a parse failed.
+  const Refusal& refusal() const noexcept { return refusal_; }
+  bool refused() const noexcept { return refused_; }
+
+  /// Makes an image of `text` the value of `field`. Whether the text is all ASCII.
+  /// REQUIRES: frozen.
+  HARENA_INLINE bool SetImage(google::protobuf::internal::ArenaStringPtr& field,
+                              std::string_view text) {
+    bool ascii;
+    std::string* const image = NewImage(text, &ascii);
+    google::protobuf::internal::TaggedStringPtr tagged;
+    tagged.SetFixedSizeArena(image);
+    field.UnsafeSetTaggedPointer(tagged);
+    return ascii;
+  }
+
+  /// REQUIRES: frozen.
+  HARENA_INLINE std::string* NewImage(std::string_view text, bool* ascii) {
+    void* place = Allocate(layout::StringImage::BytesFor(text.size()));
+    *ascii = layout::StringImage::Write(place, text.data(), text.size());
+    return static_cast<std::string*>(place);
+  }
+
+  /// The same, written to `place`; only a content that is not local takes memory.
+  void WriteImage(void* place, std::string_view text) {
+    const bool local = text.size() <= layout::StringImage::kLocalMax;
+    layout::StringImage::WriteApart(place, local ? nullptr : Allocate(text.size() + 1), text.data(),
+                                    text.size());
+  }
+
+  /// Makes `text` the value of `field`. REQUIRES: open.
+  void SetString(google::protobuf::internal::ArenaStringPtr& field, std::string_view text);
+
+  /// An ordinary string on the arena. REQUIRES: open.
+  std::string* NewOpenString(std::string_view text);
+
+  /// A message of the tree that is being parsed.
+  template <typename T>
+  HARENA_INLINE T* NewMessage() {
+    if constexpr (HasCodec<T>) {
+      if (HARENA_LIKELY(frozen_)) {
+        static_assert(alignof(T) <= 8);
+        return Access::New<T>(Allocate(sizeof(T)), arena_);
+      }
+    }
+    return google::protobuf::Arena::CreateMessage<T>(arena_);
+  }
+
+  /// To be asked before something that protobuf keeps on the heap is read (what a stock message,
+  /// an unknown field or a map's key holds): counts the whole input once, which bounds it. False
+  /// when a budget refuses.
+  HARENA_INLINE bool AllowHeap() noexcept { return heap_allowed_ || ChargeHeap(); }
+
+  /// Elements that have no place yet. A stack, which a parse within a parse goes on with.
+  std::vector<void*>& gathered() noexcept { return gathered_; }
+
+  /// Something may lack a required field: only a look at the whole message can tell.
+  void DoubtRequired() noexcept { required_in_doubt_ = true; }
+  bool required_in_doubt() const noexcept { return required_in_doubt_; }
+
+  /// For what a chunk's end cuts in two.
+  std::string& scratch() noexcept { return scratch_; }
+
+ private:
+  Builder(MessageArena& home, bool frozen, Scope* scope, size_t wire_bytes) noexcept
+      : home_(home),
+        arena_(&home.arena()),
+        scope_(scope),
+        wire_bytes_(wire_bytes),
+        frozen_(frozen),
+        heap_allowed_(!frozen),
+        gathered_(GatheredOfThread(own_gathered_)),
+        gathered_base_(gathered_.size()) {}
+  bool ChargeHeap() noexcept;
+#if HARENA_ASAN
+  static constexpr size_t kRedzoneBytes = 16;
+#else
+  static constexpr size_t kRedzoneBytes = 0;
+#endif
+  // Bumps within a chunk of the arena: a call of the arena for each string would cost more than the
+  // string. Throws what the arena's block hook throws.
+  HARENA_INLINE void* Allocate(size_t bytes) {
+    const size_t taken = ((bytes + 7) & ~size_t{7}) + kRedzoneBytes;
+    if (HARENA_UNLIKELY(taken > static_cast<size_t>(limit_ - next_))) return AllocateSlow(taken);
+    char* const place = next_;
+    next_ += taken;
+    Unpoison(place, bytes);
+    return place;
+  }
+  void* AllocateSlow(size_t bytes);
+  static std::vector<void*>& GatheredOfThread(std::vector<void*>& own) noexcept;
+
+  MessageArena& home_;
+  google::protobuf::Arena* const arena_;
+  Scope* const scope_;
+  const size_t wire_bytes_;
+  const bool frozen_;
+  bool heap_allowed_;
+  char* next_ = nullptr;
+  char* limit_ = nullptr;
+  bool refused_ = false;
+  bool required_in_doubt_ = false;
+  Refusal refusal_;
+  std::vector<void*> own_gathered_;
+  std::vector<void*>& gathered_;
+  const size_t gathered_base_;
+  std::string scratch_;
+};
+
+/// While it stands, messages on its builder's arena that are parsed on this thread, whoever parses
+/// them, are built by that builder. Thread rule: belongs to the thread that made it. Frames nest.
+class BuilderFrame {
+ public:
+  explicit BuilderFrame(Builder& builder) noexcept : outer_(current_) { current_ = &builder; }
+  ~BuilderFrame() { current_ = outer_; }
+  BuilderFrame(const BuilderFrame&) = delete;
+  BuilderFrame& operator=(const BuilderFrame&) = delete;
+
+  static Builder* Current() noexcept { return current_; }
+
+ private:
+  static thread_local constinit inline Builder* current_ = nullptr;
+  Builder* const outer_;
+};
+
+/// The codec's parser for `message`, or protobuf's own (`stock`) where the message does not live on
+/// a scope of mode `codec`. What a generated _InternalParse() does.
+template <typename T, typename Stock>
+const char* ParseOrStock(T& message, const char* ptr,
+                         google::protobuf::internal::ParseContext* context, Stock stock) {
+  google::protobuf::Arena* const arena = message.GetArena();
+  if (arena != nullptr) {
+    Builder* const current = BuilderFrame::Current();
+    if (current != nullptr && current->arena() == arena) {
+      return Access::Parse(message, ptr, context, *current);
+    }
+    if (MessageArena* const home = MessageArena::FindCodec(arena)) {
+      Builder builder(*home);
+      return Access::Parse(message, ptr, context, builder);
+    }
+  }
+  return stock();
+}
+
+}  // namespace harena::pb::codec

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "harena/base/compiler.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace harena::pb::codec {
+
+/// Sixteen bytes on their way from one place to another, looked at for bytes above ASCII.
+class Lane {
+ public:
+#if defined(__SSE2__)
+  HARENA_INLINE void Copy(char* to, const char* from) noexcept {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
+    seen_ = _mm_or_si128(seen_, bytes);
+  }
+  HARENA_INLINE bool IsAscii() const noexcept { return _mm_movemask_epi8(seen_) == 0; }
+
+ private:
+  __m128i seen_ = _mm_setzero_si128();
+#else
+  HARENA_INLINE void Copy(char* to, const char* from) noexcept {
+    uint64_t bytes[2];
+    std::memcpy(bytes, from, 16);
+    std::memcpy(to, bytes, 16);
+    seen_ |= bytes[0] | bytes[1];
+  }
+  HARENA_INLINE bool IsAscii() const noexcept { return (seen_ & 0x8080808080808080) == 0; }
+
+ private:
+  uint64_t seen_ = 0;
+#endif
+};
+
+/// memcpy for what strings mostly are, without a call: two copies that overlap cover every length
+/// between one and two of their sizes (as in the C libraries' own memcpy). Tells whether all of it
+/// is ASCII.
+HARENA_INLINE bool CopyText(void* to, const void* from, size_t bytes) noexcept {
+  auto* out = static_cast<char*>(to);
+  const auto* in = static_cast<const char*>(from);
+  if (HARENA_LIKELY(bytes >= 16)) {
+    Lane lane;
+    const char* const in_last = in + bytes - 16;
+    char* const out_last = out + bytes - 16;
+    for (; in < in_last; in += 16, out += 16) lane.Copy(out, in);
+    lane.Copy(out_last, in_last);
+    return lane.IsAscii();
+  }
+  uint64_t first = 0;
+  uint64_t last = 0;
+  if (bytes >= 8) {
+    std::memcpy(&first, in, 8);
+    std::memcpy(&last, in + bytes - 8, 8);
+    std::memcpy(out, &first, 8);
+    std::memcpy(out + bytes - 8, &last, 8);
+  } else if (bytes >= 4) {
+    std::memcpy(&first, in, 4);
+    std::memcpy(&last, in + bytes - 4, 4);
+    std::memcpy(out, &first, 4);
+    std::memcpy(out + bytes - 4, &last, 4);
+  } else if (bytes != 0) {
+    const auto middle = static_cast<uint8_t>(in[bytes / 2]);
+    first = static_cast<uint8_t>(in[0]) | middle;
+    last = static_cast<uint8_t>(in[bytes - 1]);
+    const char begin = in[0];
+    out[0] = begin;
+    out[bytes / 2] = static_cast<char>(middle);
+    out[bytes - 1] = static_cast<char>(last);
+  }
+  return ((first | last) & 0x8080808080808080) == 0;
+}
+
+}  // namespace harena::pb::codec

@@ -1,0 +1,9 @@
+// What a .pb.h with a codec includes.
+#pragma once
+
+#include "harena/pb/layout/support.h"
+
+#if HARENA_CODEC
+#include "harena/pb/codec/access.h"
+#include "harena/pb/codec/string_ptr.h"
+#endif

@@ -1,0 +1,205 @@
+// What generated parsers are made of. They read from protobuf's own parse context, so that chunks,
+// limits, nesting and the ends of groups are handled by the code that stock parsing uses.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <google/protobuf/generated_message_util.h>
+#include <google/protobuf/parse_context.h>
+#include <google/protobuf/repeated_field.h>
+#include <google/protobuf/wire_format_lite.h>
+
+#include "harena/base/compiler.h"
+#include "harena/pb/codec/builder.h"
+#include "harena/pb/codec/varint.h"
+#include "harena/pb/layout/parse_window.h"
+
+namespace harena::pb::codec {
+
+using google::protobuf::RepeatedField;
+using google::protobuf::RepeatedPtrField;
+using google::protobuf::internal::ArenaStringPtr;
+using google::protobuf::internal::ParseContext;
+
+/// Reads the length and the bytes of a string. `*text` is good until the next read. Null on bad
+/// input.
+const char* ReadCutText(const char* ptr, int size, ParseContext* context, Builder& builder,
+                        std::string_view* text);
+
+HARENA_INLINE const char* ReadText(const char* ptr, ParseContext* context, Builder& builder,
+                                   std::string_view* text) {
+  int size;
+  ptr = ReadLength(ptr, &size);
+  if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
+  if (HARENA_LIKELY(size <= layout::BytesInBuffer(*context, ptr) + ParseContext::kSlopBytes)) {
+    *text = {ptr, static_cast<size_t>(size)};
+    return ptr + size;
+  }
+  return ReadCutText(ptr, size, context, builder, text);
+}
+
+/// Whether `text` may be the value of the field of that full name; null stands for a field whose
+/// bytes may be anything. Where it may not, that is logged as protobuf does.
+bool CheckUtf8(std::string_view text, const char* utf8_name);
+
+/// Reads a string or bytes field.
+HARENA_NOINLINE const char* ReadString(const char* ptr, ParseContext* context, Builder& builder,
+                                       ArenaStringPtr& field, const char* utf8_name);
+
+/// Reads an element of a repeated string or bytes field.
+const char* ReadRepeatedString(const char* ptr, ParseContext* context, Builder& builder,
+                               RepeatedPtrField<std::string>& field, const char* utf8_name);
+
+/// Whether `message` is built by `builder`. Below a message that may be changed there may be parts
+/// that somebody made elsewhere; these are parsed as protobuf finds right for where they live.
+template <typename T>
+HARENA_INLINE bool IsBuiltBy(const T& message, const Builder& builder) noexcept {
+  return HARENA_LIKELY(builder.frozen()) || message.GetArena() == builder.arena();
+}
+
+/// Reads a message field that is not a group into `message`.
+template <typename T>
+HARENA_INLINE const char* ReadMessage(const char* ptr, ParseContext* context, Builder& builder,
+                                      T* message) {
+  if constexpr (HasCodec<T>) {
+    if (HARENA_UNLIKELY(!IsBuiltBy(*message, builder))) return context->ParseMessage(message, ptr);
+    int size;
+    ptr = ReadLength(ptr, &size);
+    if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
+    const int outer_limit = layout::PushLimit(*context, ptr, size);
+    if (HARENA_UNLIKELY(--layout::DepthLeft(*context) < 0)) return nullptr;
+    ptr = Access::Parse(*message, ptr, context, builder);
+    ++layout::DepthLeft(*context);
+    if (HARENA_UNLIKELY(!layout::PopLimit(*context, outer_limit))) return nullptr;
+    return ptr;
+  } else {
+    builder.DoubtRequired();
+    return builder.AllowHeap() ? context->ParseMessage(message, ptr) : nullptr;
+  }
+}
+
+/// The same for a group, whose end tag is `tag` + 1.
+template <typename T>
+const char* ReadGroup(const char* ptr, ParseContext* context, Builder& builder, T* message,
+                      uint32_t tag) {
+  if constexpr (HasCodec<T>) {
+    if (!IsBuiltBy(*message, builder)) return context->ParseGroup(message, ptr, tag);
+    struct {
+      T* message;
+      Builder& builder;
+      const char* _InternalParse(const char* at, ParseContext* in) {
+        return Access::Parse(*message, at, in, builder);
+      }
+    } body{message, builder};
+    return context->ParseGroup(&body, ptr, tag);
+  } else {
+    builder.DoubtRequired();
+    return builder.AllowHeap() ? context->ParseGroup(message, ptr, tag) : nullptr;
+  }
+}
+
+/// Elements of a repeated field that follow each other. Frozen, they are gathered on the builder's
+/// stack and put into an array of the right size once their number is known.
+template <typename T>
+class Run {
+ public:
+  Run(RepeatedPtrField<T>& field, Builder& builder) noexcept
+      : field_(field), builder_(builder), base_(builder.gathered().size()) {}
+
+  /// A new element.
+  HARENA_INLINE T* Add() {
+    if constexpr (HasCodec<T>) {
+      if (HARENA_LIKELY(builder_.frozen())) {
+        T* const message = builder_.NewMessage<T>();
+        builder_.gathered().push_back(message);
+        return message;
+      }
+    }
+    return field_.Add();
+  }
+
+  void End() {
+    auto& gathered = builder_.gathered();
+    if (gathered.size() == base_) return;
+    field_.Reserve(field_.size() + static_cast<int>(gathered.size() - base_));
+    for (size_t i = base_; i < gathered.size(); ++i) {
+      field_.UnsafeArenaAddAllocated(static_cast<T*>(gathered[i]));
+    }
+    gathered.resize(base_);
+  }
+
+ private:
+  RepeatedPtrField<T>& field_;
+  Builder& builder_;
+  const size_t base_;
+};
+
+/// One varint of a packed field as a value of the field.
+enum class Varint { kPlain, kZigZag32, kZigZag64 };
+
+template <typename T, Varint kKind>
+HARENA_INLINE T FromVarint(uint64_t value) noexcept {
+  using google::protobuf::internal::WireFormatLite;
+  if constexpr (kKind == Varint::kZigZag32) {
+    return WireFormatLite::ZigZagDecode32(static_cast<uint32_t>(value));
+  } else if constexpr (kKind == Varint::kZigZag64) {
+    return WireFormatLite::ZigZagDecode64(value);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value != 0;
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+/// The bytes in [data, data + size) that end a varint.
+int CountVarints(const char* data, int size) noexcept;
+
+/// Reads a packed field of varints. `stock` is protobuf's own function for it, for what a chunk's
+/// end cuts in two.
+template <Varint kKind, typename T, typename Stock>
+const char* ReadPackedVarints(const char* ptr, ParseContext* context, RepeatedField<T>& field,
+                              Stock stock) {
+  const char* const start = ptr;
+  int size;
+  ptr = ReadLength(ptr, &size);
+  if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
+  if (HARENA_UNLIKELY(size > layout::BytesInBuffer(*context, ptr))) return stock(start);
+  const char* const end = ptr + size;
+  field.Reserve(field.size() + CountVarints(ptr, size));
+  // All numbers that end within the next eight bytes, from one look at them.
+  while (end - ptr >= 8) {
+    uint64_t bytes;
+    std::memcpy(&bytes, ptr, 8);
+    uint64_t ends = ~bytes & 0x8080808080808080;
+    if (HARENA_UNLIKELY(ends == 0)) {
+      uint64_t value;
+      ptr = ReadVarintInline(ptr, &value);
+      if (HARENA_UNLIKELY(ptr == nullptr || ptr > end)) return nullptr;
+      field.AddAlreadyReserved(FromVarint<T, kKind>(value));
+      continue;
+    }
+    int begin = 0;
+    do {
+      const int next = std::countr_zero(ends) + 1;
+      field.AddAlreadyReserved(FromVarint<T, kKind>(UnpackVarint(bytes >> begin, next - begin)));
+      begin = next;
+      ends &= ends - 1;
+    } while (ends != 0);
+    ptr += begin / 8;
+  }
+  while (ptr < end) {
+    uint64_t value;
+    ptr = ReadVarint(ptr, &value);
+    if (HARENA_UNLIKELY(ptr == nullptr || ptr > end)) return nullptr;
+    field.AddAlreadyReserved(FromVarint<T, kKind>(value));
+  }
+  return ptr;
+}
+
+}  // namespace harena::pb::codec

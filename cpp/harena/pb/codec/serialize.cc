@@ -1,0 +1,145 @@
+#include "harena/pb/codec/serialize.h"
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+#include <new>
+
+#include "harena/pb/codec/sized_by.h"
+#include "harena/pb/message_arena.h"
+
+namespace harena::pb::codec {
+namespace {
+
+using google::protobuf::Arena;
+using google::protobuf::MessageLite;
+
+// What the calling thread wrote last and nobody has copied yet.
+class Scratch {
+ public:
+  ~Scratch() { ended_ = true; }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  // Null once the thread is ending.
+  static Scratch* OfThread() noexcept {
+    if (HARENA_UNLIKELY(ended_)) return nullptr;
+    thread_local Scratch scratch;
+    return &scratch;
+  }
+
+  bool busy() const noexcept { return busy_; }
+
+  bool TryFill(const MessageLite& message, WriteFunction write) {
+    Drop();
+    uint8_t* to = writer_.Begin(bytes_expected_);
+    if (to == nullptr) return false;
+    try {
+      const Busy busy(*this);
+      to = write(message, to, writer_);
+    } catch (const OutOfRoom&) {
+      to = nullptr;
+    } catch (const std::bad_alloc&) {
+      to = nullptr;
+    }
+    writer_.entries().clear();
+    if (to == nullptr || writer_.BytesFrom(to) > INT_MAX) {
+      Drop();
+      return false;
+    }
+    data_ = to;
+    size_ = writer_.BytesFrom(to);
+    message_ = &message;
+    token_ = SizedBy::NextToken();
+    SizedBy::Set(&message, token_);
+    // Learns with the thread's messages: quickly up, slowly down.
+    bytes_expected_ = std::max(size_ + size_ / 8, bytes_expected_ - bytes_expected_ / 16);
+    bytes_expected_ = std::min(bytes_expected_, kBytesExpectedMax);
+    return true;
+  }
+
+  void LeaveSizes(const MessageLite& message) {
+    const Busy busy(*this);
+    static_cast<void>(message.ByteSizeLong());
+  }
+
+  bool Holds(const MessageLite& message) const noexcept {
+    return message_ == &message && SizedBy::Is(&message, token_);
+  }
+  const uint8_t* data() const noexcept { return data_; }
+  size_t size() const noexcept { return size_; }
+
+  void Drop() noexcept {
+    message_ = nullptr;
+    writer_.Free();
+  }
+
+ private:
+  static constexpr size_t kBytesExpectedMax = size_t{1} << 20;
+
+  class Busy {
+   public:
+    explicit Busy(Scratch& scratch) noexcept : scratch_(scratch) { scratch_.busy_ = true; }
+    ~Busy() { scratch_.busy_ = false; }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+   private:
+    Scratch& scratch_;
+  };
+
+  Scratch() noexcept : writer_(PagePool::Default()) {}
+
+  static thread_local constinit inline bool ended_ = false;
+
+  Writer writer_;
+  bool busy_ = false;
+  const MessageLite* message_ = nullptr;
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+  uint64_t token_ = 0;
+  size_t bytes_expected_ = 4096;
+};
+
+}  // namespace
+
+constinit std::array<std::atomic<uint64_t>, SizedBy::kSlots> SizedBy::slots_{};
+
+uint64_t SizedBy::NextToken() noexcept {
+  // Handed out to threads in ranges, so that threads do not meet here.
+  constexpr uint64_t kRange = 1 << 20;
+  static std::atomic<uint64_t> next_range{1};
+  thread_local constinit uint64_t token = 0;
+  if (token % kRange == 0) token = next_range.fetch_add(1, std::memory_order_relaxed) * kRange;
+  return token++;
+}
+
+bool TrySizeByWriting(const MessageLite& message, const Arena* arena, WriteFunction write,
+                      size_t* size) {
+  if (MessageArena::FindCodec(arena) == nullptr) return false;
+  Scratch* const scratch = Scratch::OfThread();
+  if (scratch != nullptr && !scratch->busy() && scratch->TryFill(message, write)) {
+    *size = scratch->size();
+    return true;
+  }
+  // What another thread may have written of this message is out of date all the same.
+  SizedBy::Set(&message, SizedBy::kNobody);
+  return false;
+}
+
+uint8_t* TryWrite(const MessageLite& message, const Arena* arena, WriteFunction write,
+                  uint8_t* target, google::protobuf::io::EpsCopyOutputStream* stream) {
+  if (MessageArena::FindCodec(arena) == nullptr) return nullptr;
+  Scratch* const scratch = Scratch::OfThread();
+  if (scratch == nullptr || scratch->busy()) return nullptr;
+  if (!scratch->Holds(message) && !scratch->TryFill(message, write)) {
+    // protobuf's own code needs the sizes of all parts.
+    scratch->LeaveSizes(message);
+    return nullptr;
+  }
+  target = stream->WriteRaw(scratch->data(), static_cast<int>(scratch->size()), target);
+  scratch->Drop();
+  return target;
+}
+
+}  // namespace harena::pb::codec

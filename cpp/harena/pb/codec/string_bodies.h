@@ -1,0 +1,40 @@
+// The heap bodies of strings that have ended, kept for the next ones.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace harena::pb::codec {
+
+/// Ordinary strings without malloc: a std::string is built around a body that another one has left
+/// behind. Whoever gets such a string may do with it whatever one may do with a std::string; its
+/// body came from operator new and may go to operator delete.
+///
+/// Bodies are kept by size per thread, up to a bound; what is over it goes to a list that all
+/// threads share, bounded too, because an RPC often ends on another thread than it began on.
+/// Thread rule: any thread. Strings keep no tie to the thread they were made on.
+
+/// Constructs a string with that content at `place`. Throws std::bad_alloc.
+std::string* MakeString(void* place, std::string_view text);
+
+/// Ends `string`, but keeps its body when it is of a size that MakeString() makes.
+void EndString(std::string& string) noexcept;
+
+/// Gives the shared list's bodies back to the heap, and the calling thread's; other threads give
+/// theirs with their next string.
+void TrimStringBodies() noexcept;
+
+struct StringBodyStats {
+  size_t bytes_shared = 0;  ///< In the list that all threads share.
+  size_t bytes_thread = 0;  ///< Kept by the calling thread.
+};
+StringBodyStats GetStringBodyStats() noexcept;
+
+/// Longer bodies are not kept.
+inline constexpr size_t kBodyBytesMax = 4096;
+/// What one thread keeps, and what the shared list keeps, at most.
+inline constexpr size_t kThreadBodiesBytesMax = size_t{2} << 20;
+inline constexpr size_t kSharedBodiesBytesMax = size_t{32} << 20;
+
+}  // namespace harena::pb::codec

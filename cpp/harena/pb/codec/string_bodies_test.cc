@@ -1,0 +1,190 @@
+#include "harena/pb/codec/string_bodies.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "harena/pb/codec/test_heap_count.h"
+
+namespace harena::pb::codec {
+namespace {
+
+// A place for a string, as a store has it: no destructor of its own.
+struct Place {
+  alignas(std::string) std::byte bytes[sizeof(std::string)];
+  std::string& Make(std::string_view text) { return *MakeString(bytes, text); }
+};
+
+class StringBodies : public ::testing::Test {
+ protected:
+  void SetUp() override { TrimStringBodies(); }
+  void TearDown() override { TrimStringBodies(); }
+};
+
+TEST_F(StringBodies, EveryLengthIsAnOrdinaryString) {
+  for (size_t length = 0; length <= 2 * kBodyBytesMax; length += length < 300 ? 1 : 61) {
+    std::string text(length, '\0');
+    for (size_t i = 0; i < length; ++i) text[i] = static_cast<char>(i * 7 + length);
+    Place place;
+    std::string& string = place.Make(text);
+    ASSERT_EQ(string, text);
+    ASSERT_EQ(string.c_str()[length], '\0');
+    ASSERT_GE(string.capacity(), length);
+    ASSERT_LE(string.capacity() + 1, length < 32 ? 48 : 2 * (length + 1)) << length;
+    string.append(100, 'x');  // may move to another body
+    ASSERT_EQ(string, text + std::string(100, 'x'));
+    EndString(string);
+    EXPECT_TRUE(string.empty());
+  }
+}
+
+TEST_F(StringBodies, ABodyComesBackForTheNextString) {
+  Place first;
+  std::string& string = first.Make("a text that is as long as the other");
+  const char* const data = string.data();
+  EndString(string);
+  Place second;
+  std::string& next = second.Make("and one of the same class of bodies");
+  EXPECT_EQ(next.data(), data);
+  EndString(next);
+}
+
+TEST_F(StringBodies, SteadyStateTakesNothingFromTheHeap) {
+  std::vector<Place> places(2000);
+  size_t taken = 0;
+  for (int round = 0; round < 4; ++round) {
+    const HeapCount heap;
+    for (size_t i = 0; i < places.size(); ++i) {
+      const size_t length = (i * 37) % 700;
+      char text[700];
+      std::fill_n(text, length, 'a');
+      places[i].Make(std::string_view(text, length));
+    }
+    for (Place& place : places) EndString(*reinterpret_cast<std::string*>(place.bytes));
+    taken = heap.taken();
+  }
+  EXPECT_EQ(taken, 0u);
+}
+
+TEST_F(StringBodies, AllIsGivenBackByTrim) {
+  const ptrdiff_t before = HeapBalance();
+  std::vector<Place> places(500);
+  for (Place& place : places) place.Make(std::string(300, 'x'));
+  EXPECT_GE(HeapBalance() - before, 500);
+  for (Place& place : places) EndString(*reinterpret_cast<std::string*>(place.bytes));
+  EXPECT_GE(GetStringBodyStats().bytes_thread, 500u * 300);
+  TrimStringBodies();
+  EXPECT_EQ(GetStringBodyStats().bytes_thread, 0u);
+  EXPECT_EQ(GetStringBodyStats().bytes_shared, 0u);
+  EXPECT_LE(HeapBalance() - before, 20);  // the lists' own arrays
+}
+
+TEST_F(StringBodies, StringsOfTheUsersOwnEndWithoutLeak) {
+  // Capacities that no class has, from growth, from reserve, and after shrinking.
+  const ptrdiff_t before = HeapBalance();
+  {
+    std::vector<Place> places(300);
+    for (size_t i = 0; i < places.size(); ++i) {
+      auto* string = ::new (places[i].bytes) std::string(i, 'x');
+      if (i % 3 == 1) string->reserve(i * 5);
+      if (i % 3 == 2) string->append(i, 'y').shrink_to_fit();
+    }
+    for (Place& place : places) EndString(*reinterpret_cast<std::string*>(place.bytes));
+  }
+  TrimStringBodies();
+  EXPECT_LE(HeapBalance() - before, 20);
+}
+
+TEST_F(StringBodies, ABodyThatAUserTookMayBeDeletedByHim) {
+  Place place;
+  std::string taken = std::move(place.Make("a text that needs a body of its own"));
+  EndString(*reinterpret_cast<std::string*>(place.bytes));
+  taken.append(5000, 'x');
+  EXPECT_EQ(taken.substr(0, 6), "a text");
+}
+
+TEST_F(StringBodies, BodiesGoFromThreadToThread) {
+  std::vector<Place> places(1000);
+  for (Place& place : places) place.Make(std::string(200, 'x'));
+  std::thread([&] {
+    for (Place& place : places) EndString(*reinterpret_cast<std::string*>(place.bytes));
+  }).join();
+  // The other thread has ended and left them to all.
+  EXPECT_GE(GetStringBodyStats().bytes_shared, 1000u * 200);
+  for (Place& place : places) place.Make(std::string(200, 'y'));
+  EXPECT_EQ(GetStringBodyStats().bytes_shared, 0u);
+  for (Place& place : places) EndString(*reinterpret_cast<std::string*>(place.bytes));
+}
+
+TEST_F(StringBodies, OneThreadKeepsNoMoreThanItsBound) {
+  std::vector<Place> places(kThreadBodiesBytesMax / 256 * 3);
+  for (Place& place : places) place.Make(std::string(250, 'x'));
+  for (Place& place : places) {
+    EndString(*reinterpret_cast<std::string*>(place.bytes));
+    ASSERT_LE(GetStringBodyStats().bytes_thread, kThreadBodiesBytesMax);
+  }
+  EXPECT_GT(GetStringBodyStats().bytes_shared, kThreadBodiesBytesMax / 2);
+}
+
+TEST_F(StringBodies, TheSharedListKeepsNoMoreThanItsBound) {
+  std::vector<Place> places((kSharedBodiesBytesMax + 4 * kThreadBodiesBytesMax) / 4096);
+  for (Place& place : places) place.Make(std::string(4000, 'x'));
+  for (Place& place : places) EndString(*reinterpret_cast<std::string*>(place.bytes));
+  EXPECT_LE(GetStringBodyStats().bytes_shared, kSharedBodiesBytesMax);
+  EXPECT_GE(GetStringBodyStats().bytes_shared, kSharedBodiesBytesMax / 2);
+}
+
+// Ends strings when the thread's own bodies have ended already, and before.
+struct EndsLate {
+  ~EndsLate() {
+    EndString(place.Make("a text that is made when the thread is ending"));
+    if (early) EndString(*reinterpret_cast<std::string*>(early->bytes));
+  }
+  Place place;
+  std::optional<Place> early;
+};
+
+TEST_F(StringBodies, WorkWhileTheirThreadIsEnding) {
+  const ptrdiff_t before = HeapBalance();
+  std::thread([] {
+    thread_local EndsLate late;  // made before the bodies, so it ends after them
+    late.early.emplace();
+    late.early->Make("a text that is made while the thread runs");
+  }).join();
+  std::thread([] {
+    Place place;
+    EndString(place.Make("a text that makes this thread's bodies"));
+    thread_local EndsLate early;
+    static_cast<void>(&early);
+  }).join();
+  TrimStringBodies();
+  EXPECT_LE(HeapBalance() - before, 20);
+}
+
+TEST_F(StringBodies, ManyThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t] {
+      for (int round = 0; round < 50; ++round) {
+        std::vector<Place> places(200);
+        for (Place& place : places)
+          place.Make(std::string(20 + t * 100, static_cast<char>('a' + t)));
+        for (Place& place : places) {
+          auto& string = *reinterpret_cast<std::string*>(place.bytes);
+          ASSERT_EQ(string.find_first_not_of(static_cast<char>('a' + t)), std::string::npos);
+          EndString(string);
+        }
+        if (round % 10 == t) TrimStringBodies();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace harena::pb::codec

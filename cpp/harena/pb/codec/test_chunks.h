@@ -1,0 +1,99 @@
+// Streams that come and go in pieces of chosen sizes. Not installed.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <google/protobuf/io/zero_copy_stream.h>
+
+namespace harena::pb::codec::test {
+
+/// The sizes of a stream's pieces, over and over. Zeros are empty pieces. Not all may be zero.
+using ChunkSizes = std::vector<int>;
+
+/// Gives out copies of the wire, each in memory of its own and exactly as long as the piece, so
+/// that AddressSanitizer sees who reads beyond; scribbles over them at the end, so that everybody
+/// sees who still holds on to them.
+class ChunkInputStream final : public google::protobuf::io::ZeroCopyInputStream {
+ public:
+  ChunkInputStream(std::string_view wire, ChunkSizes sizes)
+      : wire_(wire), sizes_(std::move(sizes)) {}
+  ~ChunkInputStream() {
+    for (const Piece& piece : pieces_) std::memset(piece.data.get(), 0xdb, piece.size);
+  }
+  ChunkInputStream(const ChunkInputStream&) = delete;
+  ChunkInputStream& operator=(const ChunkInputStream&) = delete;
+
+  bool Next(const void** data, int* size) override {
+    if (at_ == wire_.size()) return false;
+    const auto wanted = static_cast<size_t>(sizes_[next_++ % sizes_.size()]);
+    const size_t bytes = std::min(wanted, wire_.size() - at_);
+    auto copy = std::make_unique<char[]>(bytes);
+    std::memcpy(copy.get(), wire_.data() + at_, bytes);
+    *data = copy.get();
+    *size = static_cast<int>(bytes);
+    pieces_.push_back({std::move(copy), bytes});
+    at_ += bytes;
+    return true;
+  }
+  void BackUp(int count) override { at_ -= static_cast<size_t>(count); }
+  bool Skip(int count) override {
+    const size_t skipped = std::min(static_cast<size_t>(count), wire_.size() - at_);
+    at_ += skipped;
+    return skipped == static_cast<size_t>(count);
+  }
+  int64_t ByteCount() const override { return static_cast<int64_t>(at_); }
+
+ private:
+  struct Piece {
+    std::unique_ptr<char[]> data;
+    size_t size;
+  };
+
+  const std::string_view wire_;
+  const ChunkSizes sizes_;
+  std::vector<Piece> pieces_;
+  size_t next_ = 0;
+  size_t at_ = 0;
+};
+
+/// Takes bytes in pieces.
+class ChunkOutputStream final : public google::protobuf::io::ZeroCopyOutputStream {
+ public:
+  explicit ChunkOutputStream(ChunkSizes sizes) : sizes_(std::move(sizes)) {}
+
+  bool Next(void** data, int* size) override {
+    Flush();
+    piece_.assign(static_cast<size_t>(sizes_[next_++ % sizes_.size()]), '\0');
+    *data = piece_.data();
+    *size = static_cast<int>(piece_.size());
+    return true;
+  }
+  void BackUp(int count) override { piece_.resize(piece_.size() - static_cast<size_t>(count)); }
+  int64_t ByteCount() const override { return static_cast<int64_t>(bytes_.size() + piece_.size()); }
+
+  const std::string& bytes() {
+    Flush();
+    return bytes_;
+  }
+
+ private:
+  void Flush() {
+    bytes_.append(piece_.begin(), piece_.end());
+    piece_.clear();
+  }
+
+  const ChunkSizes sizes_;
+  std::string bytes_;
+  std::vector<char> piece_;
+  size_t next_ = 0;
+};
+
+}  // namespace harena::pb::codec::test

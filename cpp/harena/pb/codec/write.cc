@@ -1,0 +1,67 @@
+#include "harena/pb/codec/write.h"
+
+#include <climits>
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format.h>
+
+namespace harena::pb::codec {
+namespace {
+
+using google::protobuf::internal::WireFormat;
+using google::protobuf::io::EpsCopyOutputStream;
+
+// Always in the order of keys: bytes then depend on the message alone.
+constexpr bool kDeterministic = true;
+
+}  // namespace
+
+void CheckUtf8OnWrite(std::string_view text, const char* utf8_name) {
+  if (utf8_name == nullptr) return;
+  WireFormatLite::VerifyUtf8String(text.data(), static_cast<int>(text.size()),
+                                   WireFormatLite::SERIALIZE, utf8_name);
+}
+
+uint8_t* WriteRepeatedString(uint8_t* to, Writer& writer, uint32_t tag,
+                             const RepeatedPtrField<std::string>& field, const char* utf8_name) {
+  for (int i = field.size() - 1; i >= 0; --i) {
+    to = WriteString(to, writer, tag, field.Get(i), utf8_name);
+  }
+  return to;
+}
+
+uint8_t* PutStockMessage(uint8_t* to, Writer& writer,
+                         const google::protobuf::MessageLite& message) {
+  const size_t size = message.ByteSizeLong();
+  if (size > INT_MAX) throw OutOfRoom();
+  to = writer.Room(to, size);
+  EpsCopyOutputStream stream(to - size, static_cast<int>(size), kDeterministic);
+  message._InternalSerialize(to - size, &stream);
+  return to - size;
+}
+
+uint8_t* WriteUnknown(uint8_t* to, Writer& writer, const google::protobuf::UnknownFieldSet& set) {
+  const size_t size = WireFormat::ComputeUnknownFieldsSize(set);
+  if (size > INT_MAX) throw OutOfRoom();
+  to = writer.Room(to, size);
+  WireFormat::SerializeUnknownFieldsToArray(set, to - size);
+  return to - size;
+}
+
+uint8_t* WriteExtensionsSlow(uint8_t* to, Writer& writer,
+                             const google::protobuf::internal::ExtensionSet& set,
+                             const google::protobuf::MessageLite* extendee, int start, int end) {
+  // The set tells its size as a whole only, so a part of it is written to the front of the room
+  // that the whole would take, and moved to its end.
+  const size_t size_max = set.ByteSize();
+  if (size_max > INT_MAX) throw OutOfRoom();
+  to = writer.Room(to, size_max);
+  uint8_t* const front = to - size_max;
+  EpsCopyOutputStream stream(front, static_cast<int>(size_max), kDeterministic);
+  const uint8_t* const behind = set._InternalSerialize(extendee, start, end, front, &stream);
+  const auto size = static_cast<size_t>(behind - front);
+  std::memmove(to - size, front, size);
+  return to - size;
+}
+
+}  // namespace harena::pb::codec

@@ -1,0 +1,178 @@
+// What generated serializers are made of. Everything is written backwards: content, then length,
+// then tag; the last field first.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <google/protobuf/extension_set.h>
+#include <google/protobuf/map.h>
+#include <google/protobuf/message.h>
+#include <google/protobuf/repeated_field.h>
+#include <google/protobuf/unknown_field_set.h>
+#include <google/protobuf/wire_format_lite.h>
+
+#include "harena/base/compiler.h"
+#include "harena/pb/codec/access.h"
+#include "harena/pb/codec/copy.h"
+#include "harena/pb/codec/varint.h"
+#include "harena/pb/codec/writer.h"
+#include "harena/pb/layout/parse_window.h"
+
+namespace harena::pb::codec {
+
+using google::protobuf::RepeatedField;
+using google::protobuf::RepeatedPtrField;
+using google::protobuf::internal::WireFormatLite;
+
+template <typename T>
+HARENA_INLINE uint8_t* PutFixed(uint8_t* to, T value) noexcept {
+  to -= sizeof(T);
+  std::memcpy(to, &value, sizeof(T));
+  return to;
+}
+
+/// A scalar of one of protobuf's types, without tag.
+template <WireFormatLite::FieldType kType, auto kPutVarint = &PutVarint, typename T>
+HARENA_INLINE uint8_t* PutScalar(uint8_t* to, T value) noexcept {
+  using W = WireFormatLite;
+  if constexpr (kType == W::TYPE_SINT32) {
+    return kPutVarint(to, W::ZigZagEncode32(value));
+  } else if constexpr (kType == W::TYPE_SINT64) {
+    return kPutVarint(to, W::ZigZagEncode64(value));
+  } else if constexpr (kType == W::TYPE_INT32 || kType == W::TYPE_ENUM) {
+    // Negative numbers take ten bytes.
+    return kPutVarint(to, static_cast<uint64_t>(static_cast<int64_t>(value)));
+  } else if constexpr (kType == W::TYPE_INT64 || kType == W::TYPE_UINT32 ||
+                       kType == W::TYPE_UINT64 || kType == W::TYPE_BOOL) {
+    return kPutVarint(to, static_cast<uint64_t>(value));
+  } else {
+    return PutFixed(to, value);
+  }
+}
+
+template <WireFormatLite::FieldType kType, typename T>
+HARENA_INLINE uint8_t* WriteScalar(uint8_t* to, Writer& writer, uint32_t tag, T value) {
+  to = writer.Room(to, 0);
+  return PutTag(PutScalar<kType>(to, value), tag);
+}
+
+/// Logs as protobuf does when a string that has to be UTF-8 is not. It is written all the same.
+void CheckUtf8OnWrite(std::string_view text, const char* utf8_name);
+
+HARENA_INLINE uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag,
+                                   const std::string& text, const char* utf8_name) {
+  const size_t size = text.size();
+  to = writer.Room(to, size);
+  to -= size;
+  if (HARENA_UNLIKELY(!CopyText(to, text.data(), size))) CheckUtf8OnWrite(text, utf8_name);
+  return PutTag(PutVarint(to, size), tag);
+}
+
+uint8_t* WriteRepeatedString(uint8_t* to, Writer& writer, uint32_t tag,
+                             const RepeatedPtrField<std::string>& field, const char* utf8_name);
+
+/// A message that has no codec, by protobuf's own serializer.
+uint8_t* PutStockMessage(uint8_t* to, Writer& writer, const google::protobuf::MessageLite& message);
+
+template <typename T>
+HARENA_INLINE uint8_t* PutMessage(uint8_t* to, Writer& writer, const T& message) {
+  if constexpr (HasCodec<T>) {
+    return Access::Write(message, to, writer);
+  } else {
+    return PutStockMessage(to, writer, message);
+  }
+}
+
+template <typename T>
+HARENA_INLINE uint8_t* WriteMessage(uint8_t* to, Writer& writer, uint32_t tag, const T& message) {
+  const size_t behind = writer.BytesFrom(to);
+  to = PutMessage(to, writer, message);
+  to = writer.Room(to, 0);
+  const size_t size = writer.BytesFrom(to) - behind;
+  if constexpr (HasCodec<T>) Access::SetSize(message, size);
+  return PutTag(PutVarint(to, size), tag);
+}
+
+template <typename T>
+uint8_t* WriteRepeatedMessage(uint8_t* to, Writer& writer, uint32_t tag,
+                              const RepeatedPtrField<T>& field) {
+  for (int i = field.size() - 1; i >= 0; --i) to = WriteMessage(to, writer, tag, field.Get(i));
+  return to;
+}
+
+/// `tag` is that of the group's start.
+template <typename T>
+uint8_t* WriteGroup(uint8_t* to, Writer& writer, uint32_t tag, const T& message) {
+  to = PutTag(writer.Room(to, 0), tag + 1);
+  const size_t behind = writer.BytesFrom(to);
+  to = PutMessage(to, writer, message);
+  if constexpr (HasCodec<T>) Access::SetSize(message, writer.BytesFrom(to) - behind);
+  return PutTag(writer.Room(to, 0), tag);
+}
+
+template <typename T>
+uint8_t* WriteRepeatedGroup(uint8_t* to, Writer& writer, uint32_t tag,
+                            const RepeatedPtrField<T>& field) {
+  for (int i = field.size() - 1; i >= 0; --i) to = WriteGroup(to, writer, tag, field.Get(i));
+  return to;
+}
+
+template <WireFormatLite::FieldType kType, typename T>
+uint8_t* WriteRepeated(uint8_t* to, Writer& writer, uint32_t tag, const RepeatedField<T>& field) {
+  for (int i = field.size() - 1; i >= 0; --i) {
+    to = WriteScalar<kType>(to, writer, tag, field.Get(i));
+  }
+  return to;
+}
+
+template <WireFormatLite::FieldType kType>
+inline constexpr bool kIsFixed =
+    kType == WireFormatLite::TYPE_FIXED32 || kType == WireFormatLite::TYPE_SFIXED32 ||
+    kType == WireFormatLite::TYPE_FLOAT || kType == WireFormatLite::TYPE_FIXED64 ||
+    kType == WireFormatLite::TYPE_SFIXED64 || kType == WireFormatLite::TYPE_DOUBLE;
+
+/// `tag` is that of the packed field.
+template <WireFormatLite::FieldType kType, typename T>
+uint8_t* WritePacked(uint8_t* to, Writer& writer, uint32_t tag, const RepeatedField<T>& field) {
+  if (field.empty()) return to;
+  const size_t behind = writer.BytesFrom(to);
+  if constexpr (kIsFixed<kType>) {
+    const size_t size = static_cast<size_t>(field.size()) * sizeof(T);
+    to = writer.Room(to, size);
+    to -= size;
+    std::memcpy(to, field.data(), size);
+  } else {
+    const T* const values = field.data();
+    for (int i = field.size(); i > 0;) {
+      // Three numbers of ten bytes fit into the slack.
+      to = writer.Room(to, 0);
+      for (const int stop = std::max(i - 3, 0); i > stop; --i) {
+        to = PutScalar<kType, &PutVarintInline>(to, values[i - 1]);
+      }
+    }
+    to = writer.Room(to, 0);
+  }
+  return PutTag(PutVarint(to, writer.BytesFrom(to) - behind), tag);
+}
+
+/// The fields that this message's program does not know.
+uint8_t* WriteUnknown(uint8_t* to, Writer& writer, const google::protobuf::UnknownFieldSet& set);
+
+/// The extensions with numbers in [start, end).
+uint8_t* WriteExtensionsSlow(uint8_t* to, Writer& writer,
+                             const google::protobuf::internal::ExtensionSet& set,
+                             const google::protobuf::MessageLite* extendee, int start, int end);
+HARENA_INLINE uint8_t* WriteExtensions(uint8_t* to, Writer& writer,
+                                       const google::protobuf::internal::ExtensionSet& set,
+                                       const google::protobuf::MessageLite* extendee, int start,
+                                       int end) {
+  if (HARENA_LIKELY(layout::IsEmpty(set))) return to;
+  return WriteExtensionsSlow(to, writer, set, extendee, start, end);
+}
+
+}  // namespace harena::pb::codec

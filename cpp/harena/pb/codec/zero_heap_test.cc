@@ -1,0 +1,172 @@
+// What a request takes from the heap in steady state: nothing, or what is said here.
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "harena/mem/test_pool.h"
+#include "harena/pb/codec/test_heap_count.h"
+#include "harena/pb/codec/test_safety.h"
+#include "harena/pb/message.h"
+#include "harena/pb/parse.h"
+
+namespace harena::pb::codec {
+namespace {
+
+const std::string kLong(100, 'L');
+
+// Calls of operator new in one round of `request`, once rounds have become alike.
+size_t HeapOf(const std::function<void(Scope&)>& request) {
+  PagePool pool(TestOptions());
+  size_t taken = 0;
+  for (int round = 0; round < 8; ++round) {
+    const HeapCount heap;
+    {
+      Scope scope({.page_pool = &pool, .mode = Mode::kCodec});
+      request(scope);
+    }
+    taken = heap.taken();
+  }
+  ::testing::Test::RecordProperty("heap", static_cast<int>(taken));
+  return taken;
+}
+
+// A Whole without what only protobuf itself can hold: unknown fields and Any.
+std::string Wire(int parts) {
+  Whole message;
+  Fill(message, "wire", Length::kMiddle);
+  for (int i = 0; i < parts; ++i) {
+    Fill(*message.add_parts(), "part " + std::to_string(i), Length::kMiddle);
+    (*message.mutable_words())["a key of more than fifteen bytes " + std::to_string(i)] = kLong;
+    (*message.mutable_text_by_number())[i] = kLong;
+  }
+  message.clear_any();
+  message.clear_anys();
+  message.DiscardUnknownFields();
+  return BytesOf(message);
+}
+
+TEST(ZeroHeap, ParsingFrozen) {
+  std::string wire = Wire(50);
+  Whole message;
+  ASSERT_TRUE(message.ParseFromString(wire));
+  message.clear_part_by_name();
+  wire = BytesOf(message);
+  EXPECT_EQ(HeapOf([&](Scope& scope) { ASSERT_TRUE(ParseFrozen<Whole>(scope, wire)); }), 0u);
+}
+
+TEST(ZeroHeap, ParsingFrozenMapsOfMessages) {
+  Whole message;
+  for (int i = 0; i < 10; ++i) {
+    (*message.mutable_part_by_name())["a key of more than fifteen bytes " + std::to_string(i)]
+        .set_name(kLong);
+  }
+  const std::string wire = BytesOf(message);
+  // Not zero yet: such entries are protobuf's, and each key takes a body or more of them.
+  EXPECT_LE(HeapOf([&](Scope& scope) { ASSERT_TRUE(ParseFrozen<Whole>(scope, wire)); }), 30u);
+}
+
+TEST(ZeroHeap, ParsingOpen) {
+  Whole message;
+  ASSERT_TRUE(message.ParseFromString(Wire(50)));
+  message.clear_words();
+  message.clear_text_by_number();
+  message.clear_part_by_name();
+  for (Part& part : *message.mutable_parts()) part.clear_notes();
+  message.mutable_part()->clear_notes();
+  message.mutable_maybe_part()->clear_notes();
+  const std::string wire = BytesOf(message);
+  EXPECT_EQ(HeapOf([&](Scope& scope) {
+              ASSERT_TRUE(scope.CreateMessage<Whole>()->ParseFromString(wire));
+            }),
+            0u);
+}
+
+TEST(ZeroHeap, BuildingWithSetters) {
+  EXPECT_EQ(HeapOf([](Scope& scope) {
+              auto* message = scope.CreateMessage<Whole>();
+              message->set_text(kLong);
+              message->set_blob(kLong);
+              message->set_maybe_text("a text of more than fifteen bytes");
+              message->set_choice_text(kLong);
+              for (int i = 0; i < 100; ++i) {
+                Part* part = message->add_parts();
+                part->set_name(kLong);
+                part->set_blob(kLong.data(), 70);
+                part->mutable_inner()->set_name(kLong);
+                message->add_numbers(i);
+                message->add_ratios(i);
+              }
+            }),
+            0u);
+}
+
+TEST(ZeroHeap, CopyingFromAFrozenRequest) {
+  Whole message;
+  message.set_text(kLong);
+  for (int i = 0; i < 20; ++i) message.add_parts()->set_name(kLong);
+  const std::string wire = BytesOf(message);
+  EXPECT_EQ(HeapOf([&](Scope& scope) {
+              const auto frozen = ParseFrozen<Whole>(scope, wire);
+              ASSERT_TRUE(frozen);
+              auto* response = scope.CreateMessage<Whole>();
+              response->set_text(frozen.message->text());
+              *response->mutable_parts() = frozen.message->parts();
+            }),
+            0u);
+}
+
+TEST(ZeroHeap, Serializing) {
+  const std::string wire = Wire(50);
+  std::string out(2 * wire.size(), '\0');
+  EXPECT_LE(
+      HeapOf([&](Scope& scope) {
+        const auto frozen = ParseFrozen<Whole>(scope, wire);
+        ASSERT_TRUE(frozen);
+        const size_t size = frozen.message->ByteSizeLong();
+        frozen.message->SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(out.data()));
+        ASSERT_EQ(size, wire.size());
+      }),
+      4u);  // the one map of messages in Wire()
+  EXPECT_EQ(out.substr(0, wire.size()), wire);
+}
+
+// Where the present is not the goal: what each costs, so that progress is seen.
+TEST(ZeroHeap, WhatIsLeft) {
+  const auto per = [](const std::function<void(Whole&, int)>& one) {
+    return static_cast<double>(HeapOf([&](Scope& scope) {
+             auto* message = scope.CreateMessage<Whole>();
+             for (int i = 0; i < 100; ++i) one(*message, i);
+           })) /
+           100;
+  };
+  struct Case {
+    const char* name;
+    double at_most;
+    std::function<void(Whole&, int)> one;
+  };
+  const Case cases[] = {
+      {"add_texts(long)", 1, [](Whole& m, int) { m.add_texts(kLong); }},
+      {"add_texts(short)", 0, [](Whole& m, int) { m.add_texts("short"); }},
+      {"mutable_name()->append(long)", 1,
+       [](Whole& m, int) { m.add_parts()->mutable_name()->append(kLong); }},
+      {"words()[long] = long", 3,
+       [](Whole& m, int i) {
+         char key[40];
+         std::snprintf(key, sizeof(key), "a key of more than 15 bytes %d", i);
+         std::string owner(key);  // one of the two is the caller's own
+         (*m.mutable_words())[owner] = kLong;
+       }},
+      {"text_by_number()[i] = long", 1,
+       [](Whole& m, int i) { (*m.mutable_text_by_number())[i] = kLong; }},
+  };
+  for (const Case& one : cases) {
+    const double heap = per(one.one);
+    std::printf("%-32s %.2f calls of operator new each\n", one.name, heap);
+    EXPECT_LE(heap, one.at_most + 0.05) << one.name;
+  }
+}
+
+}  // namespace
+}  // namespace harena::pb::codec
