@@ -107,7 +107,7 @@ check-headers: build/release/build.ninja
 	cmake --build build/release -j $(JOBS) --target all_verify_interface_header_sets
 
 check-tidy: build/release/build.ninja
-	$(RUN_CLANG_TIDY) -quiet -j $(JOBS) -p build/release '^$(CURDIR)/cpp/(harena|codegen)/.*(?<!_test)(?<!_bench)\.cc$$'
+	$(RUN_CLANG_TIDY) -quiet -j $(JOBS) -p build/release '^$(CURDIR)/cpp/(harena|codegen)/(?!(.*/)?test_).*(?<!_test)(?<!_bench)(?<!_fuzz)\.cc$$'
 
 format: setup  ## Rewrite the C++ and Go files in the project's format
 	@$(CLANG_FORMAT) -i $(SOURCES)

@@ -86,10 +86,12 @@ void PrintSingular(const FieldDescriptor& field, Variables variables, Printer& o
 
 void PrintSerializer(const Descriptor& message, Printer& out) {
   std::vector<const FieldDescriptor*> fields;
+  fields.reserve(static_cast<size_t>(message.field_count()));
   for (int i = 0; i < message.field_count(); ++i) fields.push_back(message.field(i));
   std::sort(fields.begin(), fields.end(),
             [](const auto* a, const auto* b) { return a->number() < b->number(); });
   std::vector<const Descriptor::ExtensionRange*> ranges;
+  ranges.reserve(static_cast<size_t>(message.extension_range_count()));
   for (int i = 0; i < message.extension_range_count(); ++i) {
     ranges.push_back(message.extension_range(i));
   }

@@ -93,7 +93,9 @@ const char* ReadGroup(const char* ptr, ParseContext* context, Builder& builder, 
     struct {
       T* message;
       Builder& builder;
-      const char* _InternalParse(const char* at, ParseContext* in) {
+      // As protobuf calls it.
+      const char* _InternalParse(  // NOLINT(bugprone-reserved-identifier)
+          const char* at, ParseContext* in) {
         return Access::Parse(*message, at, in, builder);
       }
     } body{message, builder};

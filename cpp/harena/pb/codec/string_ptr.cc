@@ -9,7 +9,7 @@ std::string* TryNewString(google::protobuf::Arena* arena, std::string_view text)
   return home == nullptr ? nullptr : home->strings().TryMake(text);
 }
 
-std::string* TryNewString(google::protobuf::Arena* arena, std::string&& text) {
+std::string* TryAdoptString(google::protobuf::Arena* arena, std::string& text) {
   MessageArena* const home = MessageArena::FindCodec(arena);
   return home == nullptr ? nullptr : home->strings().TryMake(std::move(text));
 }

@@ -12,7 +12,8 @@ namespace harena::pb::codec {
 /// An ordinary string with that content for a message on `arena`, without malloc; null when `arena`
 /// is no scope of mode `codec`, or another thread's. Throws std::bad_alloc.
 std::string* TryNewString(google::protobuf::Arena* arena, std::string_view text);
-std::string* TryNewString(google::protobuf::Arena* arena, std::string&& text);
+/// The same with the body of `text`, which is only then taken.
+std::string* TryAdoptString(google::protobuf::Arena* arena, std::string& text);
 
 }  // namespace harena::pb::codec
 
@@ -32,7 +33,7 @@ struct HarenaArenaStringPtr : ArenaStringPtr {
   }
   void Set(std::string&& value, Arena* arena) {
     if (IsDefault() && arena != nullptr) {
-      if (std::string* string = harena::pb::codec::TryNewString(arena, std::move(value))) {
+      if (std::string* string = harena::pb::codec::TryAdoptString(arena, value)) {
         return Adopt(string);
       }
     }

@@ -73,8 +73,7 @@ struct HARENA_MAY_ALIAS StringImage {
 };
 
 #if HARENA_CODEC
-static_assert(sizeof(std::string) == sizeof(StringImage) &&
-                  alignof(std::string) == alignof(StringImage),
+static_assert(sizeof(std::string) == sizeof(StringImage),
               "this C++ library's std::string is not the one that the codec knows");
 #endif
 
