@@ -36,6 +36,10 @@ if(HARENA_FUZZ)
   endif()
   list(APPEND sanitizers -fsanitize=fuzzer-no-link)
 endif()
+# Sanitizers make the optimiser take minutes for a large generated file.
+if(HARENA_SANITIZE)
+  set(HARENA_GENERATED_COMPILE_OPTIONS -O0 -g0)
+endif()
 add_compile_options(${sanitizers})
 add_link_options(${sanitizers})
 

@@ -113,7 +113,8 @@ function(harena_generate)
       COMMENT "protoc ${name}.proto"
       VERBATIM)
     # Warnings in generated code are not for its user to mend.
-    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -w)
+    set_source_files_properties(${sources} PROPERTIES
+      COMPILE_OPTIONS "-w;${HARENA_GENERATED_COMPILE_OPTIONS}")
     target_sources(${arg_TARGET} PRIVATE ${sources} ${headers})
   endforeach()
   target_include_directories(${arg_TARGET} SYSTEM PUBLIC $<BUILD_INTERFACE:${out_dir}>)

@@ -65,8 +65,8 @@ HARENA_INLINE bool IsBuiltBy(const T& message, const Builder& builder) noexcept 
 
 /// Reads a message field that is not a group into `message`.
 template <typename T>
-HARENA_INLINE const char* ReadMessage(const char* ptr, ParseContext* context, Builder& builder,
-                                      T* message) {
+HARENA_NOINLINE const char* ReadMessage(const char* ptr, ParseContext* context, Builder& builder,
+                                        T* message) {
   if constexpr (HasCodec<T>) {
     if (HARENA_UNLIKELY(!IsBuiltBy(*message, builder))) return context->ParseMessage(message, ptr);
     int size;
@@ -115,7 +115,7 @@ class Run {
       : field_(field), builder_(builder), base_(builder.gathered().size()) {}
 
   /// A new element.
-  HARENA_INLINE T* Add() {
+  HARENA_NOINLINE T* Add() {
     if constexpr (HasCodec<T>) {
       if (HARENA_LIKELY(builder_.frozen())) {
         T* const message = builder_.NewMessage<T>();
@@ -126,7 +126,7 @@ class Run {
     return field_.Add();
   }
 
-  void End() {
+  HARENA_NOINLINE void End() {
     auto& gathered = builder_.gathered();
     if (gathered.size() == base_) return;
     field_.Reserve(field_.size() + static_cast<int>(gathered.size() - base_));
@@ -165,8 +165,8 @@ int CountVarints(const char* data, int size) noexcept;
 /// Reads a packed field of varints. `stock` is protobuf's own function for it, for what a chunk's
 /// end cuts in two.
 template <Varint kKind, typename T, typename Stock>
-const char* ReadPackedVarints(const char* ptr, ParseContext* context, RepeatedField<T>& field,
-                              Stock stock) {
+HARENA_NOINLINE const char* ReadPackedVarints(const char* ptr, ParseContext* context,
+                                              RepeatedField<T>& field, Stock stock) {
   const char* const start = ptr;
   int size;
   ptr = ReadLength(ptr, &size);

@@ -122,7 +122,7 @@ inline void EndKey(void* key) noexcept { EndString(*static_cast<std::string*>(ke
 /// Reads one entry of a map whose values are neither messages nor enums of a closed set.
 template <typename Entry, typename Key, typename T, WireFormatLite::FieldType kKeyType,
           WireFormatLite::FieldType kValueType>
-const char* ReadMapEntry(
+HARENA_NOINLINE const char* ReadMapEntry(
     const char* ptr, ParseContext* context, Builder& builder,
     google::protobuf::internal::MapField<Entry, Key, T, kKeyType, kValueType>& field,
     const char* key_utf8_name, const char* value_utf8_name) {

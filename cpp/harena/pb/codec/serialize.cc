@@ -137,7 +137,10 @@ uint8_t* TryWrite(const MessageLite& message, const Arena* arena, WriteFunction 
     scratch->LeaveSizes(message);
     return nullptr;
   }
-  target = stream->WriteRaw(scratch->data(), static_cast<int>(scratch->size()), target);
+  // An empty message may be written to no buffer at all.
+  if (scratch->size() != 0) {
+    target = stream->WriteRaw(scratch->data(), static_cast<int>(scratch->size()), target);
+  }
   scratch->Drop();
   return target;
 }

@@ -22,6 +22,15 @@ void CheckUtf8OnWrite(std::string_view text, const char* utf8_name) {
                                    WireFormatLite::SERIALIZE, utf8_name);
 }
 
+uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag, const std::string& text,
+                     const char* utf8_name) {
+  const size_t size = text.size();
+  to = writer.Room(to, size);
+  to -= size;
+  if (HARENA_UNLIKELY(!CopyText(to, text.data(), size))) CheckUtf8OnWrite(text, utf8_name);
+  return PutTag(PutVarint(to, size), tag);
+}
+
 uint8_t* WriteRepeatedString(uint8_t* to, Writer& writer, uint32_t tag,
                              const RepeatedPtrField<std::string>& field, const char* utf8_name) {
   for (int i = field.size() - 1; i >= 0; --i) {

@@ -64,14 +64,8 @@ HARENA_INLINE uint8_t* WriteScalar(uint8_t* to, Writer& writer, uint32_t tag, T 
 /// Logs as protobuf does when a string that has to be UTF-8 is not. It is written all the same.
 void CheckUtf8OnWrite(std::string_view text, const char* utf8_name);
 
-HARENA_INLINE uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag,
-                                   const std::string& text, const char* utf8_name) {
-  const size_t size = text.size();
-  to = writer.Room(to, size);
-  to -= size;
-  if (HARENA_UNLIKELY(!CopyText(to, text.data(), size))) CheckUtf8OnWrite(text, utf8_name);
-  return PutTag(PutVarint(to, size), tag);
-}
+uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag, const std::string& text,
+                     const char* utf8_name);
 
 uint8_t* WriteRepeatedString(uint8_t* to, Writer& writer, uint32_t tag,
                              const RepeatedPtrField<std::string>& field, const char* utf8_name);
@@ -89,7 +83,7 @@ HARENA_INLINE uint8_t* PutMessage(uint8_t* to, Writer& writer, const T& message)
 }
 
 template <typename T>
-HARENA_INLINE uint8_t* WriteMessage(uint8_t* to, Writer& writer, uint32_t tag, const T& message) {
+HARENA_NOINLINE uint8_t* WriteMessage(uint8_t* to, Writer& writer, uint32_t tag, const T& message) {
   const size_t behind = writer.BytesFrom(to);
   to = PutMessage(to, writer, message);
   to = writer.Room(to, 0);
