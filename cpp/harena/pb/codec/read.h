@@ -76,7 +76,8 @@ HARENA_NOINLINE const char* ReadMessage(const char* ptr, ParseContext* context, 
     if (HARENA_UNLIKELY(--layout::DepthLeft(*context) < 0)) return nullptr;
     ptr = Access::Parse(*message, ptr, context, builder);
     ++layout::DepthLeft(*context);
-    if (HARENA_UNLIKELY(!layout::PopLimit(*context, outer_limit))) return nullptr;
+    // After an error the limits mean nothing any more.
+    if (HARENA_UNLIKELY(ptr == nullptr || !layout::PopLimit(*context, outer_limit))) return nullptr;
     return ptr;
   } else {
     builder.DoubtRequired();
