@@ -38,7 +38,7 @@ if(HARENA_FUZZ)
 endif()
 # Sanitizers make the optimiser take minutes for a large generated file.
 if(HARENA_SANITIZE)
-  set(HARENA_GENERATED_COMPILE_OPTIONS -O0 -g0)
+  set(HARENA_GENERATED_COMPILE_OPTIONS -O0)
 endif()
 add_compile_options(${sanitizers})
 add_link_options(${sanitizers})
