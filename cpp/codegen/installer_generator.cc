@@ -15,16 +15,9 @@ using google::protobuf::FileDescriptor;
 using google::protobuf::MethodDescriptor;
 using google::protobuf::ServiceDescriptor;
 using google::protobuf::compiler::cpp::QualifiedClassName;
+using google::protobuf::compiler::cpp::StripProto;
 using google::protobuf::io::Printer;
 using Variables = std::map<std::string, std::string>;
-
-std::string WithoutSuffix(const std::string& name) {
-  const std::string suffix = ".proto";
-  if (name.size() > suffix.size() && name.ends_with(suffix)) {
-    return name.substr(0, name.size() - suffix.size());
-  }
-  return name;
-}
 
 std::string CppNamespace(const FileDescriptor& file) {
   std::string name;
@@ -109,7 +102,7 @@ void PrintService(const ServiceDescriptor& service, Printer& out) {
 bool InstallerGenerator::Generate(const FileDescriptor& file,
                                   google::protobuf::compiler::GeneratorContext& context,
                                   std::string* /*error*/) const {
-  const std::string base = WithoutSuffix(file.name());
+  const std::string base = StripProto(file.name());
   // A file without services gets a header too, so that build rules need not look inside.
   const std::unique_ptr<google::protobuf::io::ZeroCopyOutputStream> stream(
       context.Open(base + ".harena.grpc.h"));

@@ -18,9 +18,9 @@ namespace harena::pb::codec {
 
 /// Where one parse puts what it reads.
 ///
-/// Frozen: the result will only be read. Strings are images inside the scope's bump memory,
-/// messages stand there too: no malloc, no destructor. Open: whoever owns the message may change
-/// it, so it is built as protobuf would have built it, out of ordinary strings.
+/// Frozen: the result will only be read. Strings are images in chunks of the scope's protobuf
+/// arena, messages stand there too: no malloc, no destructor. Open: whoever owns the message may
+/// change it, so it is built as protobuf would have built it, out of ordinary strings.
 ///
 /// Thread rule: the scope's thread. Lifetime rule: ends before its scope.
 class Builder {
@@ -36,7 +36,7 @@ class Builder {
 
   google::protobuf::Arena* arena() const noexcept { return arena_; }
   bool frozen() const noexcept { return frozen_; }
-  /// Why memory was refused, when that is why a parse failed.
+  /// Why AllowHeap() was refused, when that is why a parse failed; a refused block throws instead.
   const Refusal& refusal() const noexcept { return refusal_; }
   bool refused() const noexcept { return refused_; }
 
