@@ -34,7 +34,8 @@ if(HARENA_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "HARENA_FUZZ needs clang++, for libFuzzer: CXX=clang++-14 cmake --preset fuzz")
   endif()
-  list(APPEND sanitizers -fsanitize=fuzzer-no-link)
+  list(APPEND sanitizers -fsanitize=fuzzer-no-link
+    -fsanitize-ignorelist=${CMAKE_CURRENT_LIST_DIR}/fuzz_ignorelist.txt)
 endif()
 # Sanitizers make the optimiser take minutes for a large generated file.
 if(HARENA_SANITIZE)

@@ -9,6 +9,7 @@
 #include <google/protobuf/io/printer.h>
 #include <google/protobuf/io/zero_copy_stream.h>
 
+#include "field_names.h"
 #include "parser_code.h"
 #include "serializer_code.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 namespace cpp = google::protobuf::compiler::cpp;
 using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
 using google::protobuf::FileDescriptor;
 using google::protobuf::FileOptions;
 using google::protobuf::compiler::GeneratorContext;
@@ -49,6 +51,13 @@ bool HasSimpleBase(const Descriptor& message) {
   return message.field_count() == 0 && message.extension_range_count() == 0;
 }
 
+const FieldDescriptor* FirstRepeated(const Descriptor& message) {
+  for (int i = 0; i < message.field_count(); ++i) {
+    if (HasHarenaField(*message.field(i))) return message.field(i);
+  }
+  return nullptr;
+}
+
 void InsertDeclarations(const Descriptor& message, const std::string& header,
                         GeneratorContext& context) {
   if (HasSimpleBase(message)) return;
@@ -78,6 +87,36 @@ void InsertDeclarations(const Descriptor& message, const std::string& header,
         "why", why_stock);
   }
   out->Print("#endif  // HARENA_CODEC\n");
+  if (why_stock.empty() && FirstRepeated(message) != nullptr) {
+    out->Print(
+        "#if HARENA_CODEC\n"
+        "// What follows is where the fields lie.\n"
+        "#define RepeatedField HarenaRepeatedField\n"
+        "#define RepeatedPtrField HarenaRepeatedPtrField\n"
+        "#endif\n");
+  }
+}
+
+// Ends what InsertDeclarations() has begun, wherever accessors are next to name these types: before
+// the next class, and in the first accessor of each message's repeated fields, whose insertion
+// point comes before any such name. Were one left out, the accessor's declaration and definition
+// would differ and not compile.
+void EndRepeatedNames(const std::vector<const Descriptor*>& messages, const std::string& header,
+                      GeneratorContext& context) {
+  constexpr char kEnd[] = "#undef RepeatedField\n#undef RepeatedPtrField\n";
+  for (size_t i = 1; i < messages.size(); ++i) {
+    Insertion out(context, header, "class_definition:" + messages[i]->full_name());
+    out->PrintRaw("\n");
+    out->PrintRaw(kEnd);
+  }
+  for (const Descriptor* message : messages) {
+    const FieldDescriptor* const field = FirstRepeated(*message);
+    if (field == nullptr) continue;
+    const bool pointers = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+    Insertion out(context, header,
+                  (pointers ? "field_mutable:" : "field_get:") + field->full_name());
+    out->PrintRaw(kEnd);
+  }
 }
 
 void InsertHooks(const Descriptor& message, const std::string& source, GeneratorContext& context) {
@@ -196,6 +235,7 @@ bool CodecGenerator::Generate(const FileDescriptor& file, GeneratorContext& cont
     InsertDeclarations(*message, header, context);
     if (WhyStock(*message).empty()) InsertHooks(*message, source, context);
   }
+  EndRepeatedNames(messages, header, context);
   Insertion source_end(context, source, "namespace_scope");
   source_end->Print(
       "#if HARENA_CODEC\n"

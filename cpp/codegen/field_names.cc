@@ -95,6 +95,8 @@ std::string Utf8Name(const FieldDescriptor& field) {
   return strict ? '"' + field.full_name() + '"' : "nullptr";
 }
 
+bool HasHarenaField(const FieldDescriptor& field) { return field.is_repeated() && !field.is_map(); }
+
 uint32_t TagOf(const FieldDescriptor& field) {
   return WireFormatLite::MakeTag(field.number(), WireFormat::WireTypeForFieldType(field.type()));
 }
@@ -109,7 +111,7 @@ Variables VariablesOf(const FieldDescriptor& field) {
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   Variables variables = {
       {"name", cpp::FieldName(&field)},
-      {"member", MemberName(field)},
+      {"member", MemberName(field) + (HasHarenaField(field) ? ".stock()" : "")},
       {"number", std::to_string(field.number())},
       {"type", "::google::protobuf::internal::WireFormatLite::" + type},
       {"utf8", Utf8Name(field)},

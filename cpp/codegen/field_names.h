@@ -17,6 +17,9 @@ Variables VariablesOf(const google::protobuf::FieldDescriptor& field);
 /// Whether the class keeps a bit for the field's presence.
 bool HasHasbit(const google::protobuf::FieldDescriptor& field);
 
+/// Whether it is a repeated field whose place in the class is of a type of ours (codec/repeated.h).
+bool HasHarenaField(const google::protobuf::FieldDescriptor& field);
+
 /// Whether values outside of the enum are unknown fields rather than values.
 bool IsClosedEnum(const google::protobuf::FieldDescriptor& field);
 

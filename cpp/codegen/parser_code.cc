@@ -165,12 +165,14 @@ void PrintPacked(const FieldDescriptor& field, Variables variables, Printer& out
               "ptr = ::_pbi::PackedEnumParser<::google::protobuf::UnknownFieldSet>(\n"
               "    &$member$, ptr, ctx, $enum$_IsValid, &_internal_metadata_, $number$);\n");
   } else if (wire_type != WireFormatLite::WIRETYPE_VARINT) {
-    out.Print(variables, "ptr = ::_pbi::Packed$method$Parser(&$member$, ptr, ctx);\n");
+    out.Print(variables,
+              "codec::ReservePackedFixed(ptr, ctx, builder, $member$);\n"
+              "ptr = ::_pbi::Packed$method$Parser(&$member$, ptr, ctx);\n");
   } else {
     variables["kind"] = VarintKind(field);
     out.Print(variables,
               "ptr = codec::ReadPackedVarints<codec::Varint::$kind$>(\n"
-              "    ptr, ctx, $member$, [&](const char* from) {\n"
+              "    ptr, ctx, builder, $member$, [&](const char* from) {\n"
               "      return ::_pbi::Packed$method$Parser(&$member$, from, ctx);\n"
               "    });\n");
   }

@@ -48,47 +48,32 @@ MessageArena::MessageArena(Scope& scope, std::span<std::byte> start) : start_byt
   ::new (home_.place) google::protobuf::Arena(OptionsOf(scope, start));
   if (scope.mode() != Mode::kCodec) return;
   strings_.emplace(arena());
+  chunk_.emplace(arena());
   home_.owner = this;
   home_.mark = home_.MarkHere();
 }
 
 MessageArena::~MessageArena() {
   home_.mark = 0;
-  // The arena ends the strings; their store goes after it.
+  // The arena ends strings and chunks; what keeps them goes after it.
   HottestLast order;
   std::destroy_at(home_.arena());
 }
 
-uintptr_t MessageArena::Home::MarkHere() const noexcept {
-  constexpr uintptr_t kMark = 0x9e3779b97f4a7c15;
-  return reinterpret_cast<uintptr_t>(this) ^ kMark;
+// What stands before an arena that is not ours may be anything, poisoned bytes included.
+HARENA_NO_SANITIZE HARENA_NOINLINE MessageArena* MessageArena::FindCodecSlow(
+    const google::protobuf::Arena* arena) noexcept {
+  // Ours lie in a scope's block. Anybody else's are asked no further: what is before them need not
+  // even be mapped.
+  const Home* const home = Home::Around(arena);
+  if (PagePool::OwnerOf(home) == nullptr) return nullptr;
+  if (home->mark != home->MarkHere()) return nullptr;
+  last_found_ = arena;
+  return home->owner;
 }
 
-namespace {
-
-// The arena that was last found for ours on this thread. It may be gone, and another one may stand
-// in its place: the mark tells. What it saves is asking whose memory that is. (The bytes before it
-// can be read: an arena of ours never starts a page, so neither does one that stands at its
-// address.)
-thread_local constinit const google::protobuf::Arena* last_found = nullptr;
-
-}  // namespace
-
-// What stands before an arena that is not ours may be anything, poisoned bytes included.
-HARENA_NO_SANITIZE MessageArena* MessageArena::FindCodec(
-    const google::protobuf::Arena* arena) noexcept {
-  if (arena == nullptr) return nullptr;
-  const auto* home = reinterpret_cast<const Home*>(reinterpret_cast<const std::byte*>(arena) -
-                                                   offsetof(Home, place));
-  if (HARENA_UNLIKELY(arena != last_found)) {
-    // Ours lie in a scope's block. Anybody else's are asked no further: what is before them need
-    // not even be mapped.
-    if (PagePool::OwnerOf(home) == nullptr) return nullptr;
-    if (home->mark != home->MarkHere()) return nullptr;
-    last_found = arena;
-    return home->owner;
-  }
-  return HARENA_LIKELY(home->mark == home->MarkHere()) ? home->owner : nullptr;
+MessageArena* MessageArena::FindCodec(const google::protobuf::Arena* arena) noexcept {
+  return arena == nullptr ? nullptr : FindCodecInline(arena);
 }
 
 ptrdiff_t MessageArena::bytes_used_beyond_arena() const noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -7,6 +8,8 @@
 
 #include <google/protobuf/arena.h>
 
+#include "harena/base/compiler.h"
+#include "harena/pb/codec/chunk.h"
 #include "harena/pb/codec/string_store.h"
 #include "harena/scope/scope.h"
 
@@ -15,7 +18,7 @@ namespace harena::pb {
 /// The protobuf arena of a scope: where its messages live. In mode `arena` its blocks come from
 /// malloc; in every other mode it starts in the rest of the scope's first block and goes on in
 /// pages, so that a small request takes one block in all. In mode `codec` it also keeps the strings
-/// of its messages.
+/// and small arrays of its messages.
 ///
 /// Thread rule: messages may be built by several threads at once; making it is the scope's
 /// thread's. Lifetime rule: ends with its scope.
@@ -31,11 +34,20 @@ class MessageArena final : public ScopeCompanion {
   /// The one that `arena` belongs to, when its scope is of mode `codec`; otherwise null, for any
   /// arena of the program and for null. Wait-free, a few nanoseconds. Thread rule: any thread.
   static MessageArena* FindCodec(const google::protobuf::Arena* arena) noexcept;
+  /// The same where it is asked for every string. `arena` is not null.
+  HARENA_NO_SANITIZE static MessageArena* FindCodecInline(
+      const google::protobuf::Arena* arena) noexcept;
 
   google::protobuf::Arena& arena() noexcept { return *home_.arena(); }
 
-  /// Mode `codec`. Thread rule: that of StringStore.
+  /// Mode `codec`. Thread rules: theirs.
   codec::StringStore& strings() noexcept { return *strings_; }
+  codec::Chunk& chunk() noexcept { return *chunk_; }
+
+  /// Who wrote a message of the scope last, to size it (codec/serialize.h).
+  static constexpr uint64_t kSizedByNobody = 0;
+  uint64_t sized() const noexcept { return sized_.load(std::memory_order_relaxed); }
+  void MarkSized(uint64_t token) noexcept { sized_.store(token, std::memory_order_relaxed); }
 
   ptrdiff_t bytes_used_beyond_arena() const noexcept override;
 
@@ -53,14 +65,36 @@ class MessageArena final : public ScopeCompanion {
     const google::protobuf::Arena* arena() const noexcept {
       return std::launder(reinterpret_cast<const google::protobuf::Arena*>(place));
     }
-    uintptr_t MarkHere() const noexcept;
+    uintptr_t MarkHere() const noexcept {
+      constexpr uintptr_t kMark = 0x9e3779b97f4a7c15;
+      return reinterpret_cast<uintptr_t>(this) ^ kMark;
+    }
+    static const Home* Around(const google::protobuf::Arena* arena) noexcept {
+      return reinterpret_cast<const Home*>(reinterpret_cast<const std::byte*>(arena) -
+                                           offsetof(Home, place));
+    }
   };
 
   MessageArena(Scope& scope, std::span<std::byte> start);
+  static MessageArena* FindCodecSlow(const google::protobuf::Arena* arena) noexcept;
+
+  // The arena that was last found for ours on this thread. It may be gone, and another one may
+  // stand in its place: the mark tells. What it saves is asking whose memory that is. (The bytes
+  // before it can be read: an arena of ours never starts a page, so neither does one that stands at
+  // its address.)
+  static thread_local constinit inline const google::protobuf::Arena* last_found_ = nullptr;
 
   const size_t start_bytes_;
   Home home_;
+  std::atomic<uint64_t> sized_{kSizedByNobody};
   std::optional<codec::StringStore> strings_;
+  std::optional<codec::Chunk> chunk_;
 };
+
+inline MessageArena* MessageArena::FindCodecInline(const google::protobuf::Arena* arena) noexcept {
+  if (HARENA_UNLIKELY(arena != last_found_)) return FindCodecSlow(arena);
+  const Home* const home = Home::Around(arena);
+  return HARENA_LIKELY(home->mark == home->MarkHere()) ? home->owner : nullptr;
+}
 
 }  // namespace harena::pb

@@ -8,7 +8,7 @@
 #include <google/protobuf/arena.h>
 #include <google/protobuf/parse_context.h>
 
-#include "harena/pb/codec/sized_by.h"
+#include "harena/base/compiler.h"
 
 namespace harena::pb::codec {
 
@@ -21,6 +21,9 @@ concept HasCodec = requires {
   typename T::HarenaCodec;
 };
 
+/// What was written of messages on `arena`, which may be anybody's or null, is out of date.
+void ForgetSized(const google::protobuf::Arena* arena) noexcept;
+
 /// A friend of every message with a codec.
 struct Access {
   template <typename T>
@@ -32,11 +35,13 @@ struct Access {
   static uint8_t* Write(const T& message, uint8_t* to, Writer& writer) {
     return message.HarenaWrite(to, writer);
   }
-  /// Leaves the size of a part where protobuf leaves it.
+  /// Leaves the size of a part where protobuf leaves it. `arena` is that of the whole.
   template <typename T>
-  static void SetSize(const T& message, size_t size) {
+  static void SetSize(const T& message, size_t size, const google::protobuf::Arena* arena) {
     message._impl_._cached_size_.Set(static_cast<int>(size));
-    SizedBy::Set(&message, SizedBy::kNobody);
+    // Only protobuf's "unsafe" setters join parts of two arenas.
+    const google::protobuf::Arena* const own = message._internal_metadata_.arena();
+    if (HARENA_UNLIKELY(own != arena)) ForgetSized(own);
   }
   template <typename T>
   static T* New(void* place, google::protobuf::Arena* arena) {

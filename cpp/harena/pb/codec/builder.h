@@ -1,16 +1,20 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <google/protobuf/arena.h>
 #include <google/protobuf/arenastring.h>
+#include <google/protobuf/repeated_field.h>
 
 #include "harena/base/compiler.h"
 #include "harena/base/poison.h"
 #include "harena/pb/codec/access.h"
+#include "harena/pb/layout/repeated_window.h"
 #include "harena/pb/layout/string_image.h"
 #include "harena/pb/message_arena.h"
 
@@ -82,6 +86,22 @@ class Builder {
       }
     }
     return google::protobuf::Arena::CreateMessage<T>(arena_);
+  }
+
+  /// Makes room for `count` more numbers. REQUIRES: count is not 0.
+  template <typename T>
+  HARENA_INLINE void Reserve(google::protobuf::RepeatedField<T>& field, int count) {
+    if (HARENA_LIKELY(frozen_ && layout::CapacityOf(field) == 0)) {
+      using Header = layout::RepeatedHeader;
+      // protobuf's arena wants arrays back that are no smaller.
+      count = std::max(count, static_cast<int>(sizeof(Header) / sizeof(T)));
+      const size_t bytes = sizeof(Header) + static_cast<size_t>(count) * sizeof(T);
+      auto* const header = ::new (Allocate(bytes)) Header{arena_};
+      layout::ElementsOf(field) = header + 1;
+      layout::CapacityOf(field) = count;
+      return;
+    }
+    field.Reserve(field.size() + count);
   }
 
   /// To be asked before something that protobuf keeps on the heap is read (what a stock message,

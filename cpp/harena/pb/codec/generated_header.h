@@ -5,5 +5,6 @@
 
 #if HARENA_CODEC
 #include "harena/pb/codec/access.h"
+#include "harena/pb/codec/repeated.h"
 #include "harena/pb/codec/string_ptr.h"
 #endif

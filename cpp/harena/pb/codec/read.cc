@@ -1,7 +1,5 @@
 #include "harena/pb/codec/read.h"
 
-#include <cstring>
-
 namespace harena::pb::codec {
 
 const char* ReadCutText(const char* ptr, int size, ParseContext* context, Builder& builder,
@@ -51,20 +49,6 @@ const char* ReadRepeatedString(const char* ptr, ParseContext* context, Builder& 
     field.UnsafeArenaAddAllocated(builder.NewOpenString(text));
   }
   return ptr;
-}
-
-int CountVarints(const char* data, int size) noexcept {
-  constexpr uint64_t kHighBits = 0x8080808080808080;
-  int count = 0;
-  int i = 0;
-  for (; i + 8 <= size; i += 8) {
-    uint64_t word;
-    std::memcpy(&word, data + i, 8);
-    // The sum of eight bytes of 0 or 1.
-    count += static_cast<int>(((~word & kHighBits) >> 7) * 0x0101010101010101 >> 56);
-  }
-  for (; i < size; ++i) count += static_cast<uint8_t>(data[i]) < 0x80;
-  return count;
 }
 
 }  // namespace harena::pb::codec

@@ -2,13 +2,10 @@
 // limits, nesting and the ends of groups are handled by the code that stock parsing uses.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include <google/protobuf/generated_message_util.h>
 #include <google/protobuf/parse_context.h>
@@ -17,6 +14,7 @@
 
 #include "harena/base/compiler.h"
 #include "harena/pb/codec/builder.h"
+#include "harena/pb/codec/packed.h"
 #include "harena/pb/codec/varint.h"
 #include "harena/pb/layout/parse_window.h"
 
@@ -143,66 +141,39 @@ class Run {
   const size_t base_;
 };
 
-/// One varint of a packed field as a value of the field.
-enum class Varint { kPlain, kZigZag32, kZigZag64 };
-
-template <typename T, Varint kKind>
-HARENA_INLINE T FromVarint(uint64_t value) noexcept {
-  using google::protobuf::internal::WireFormatLite;
-  if constexpr (kKind == Varint::kZigZag32) {
-    return WireFormatLite::ZigZagDecode32(static_cast<uint32_t>(value));
-  } else if constexpr (kKind == Varint::kZigZag64) {
-    return WireFormatLite::ZigZagDecode64(value);
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return value != 0;
-  } else {
-    return static_cast<T>(value);
-  }
-}
-
-/// The bytes in [data, data + size) that end a varint.
-int CountVarints(const char* data, int size) noexcept;
-
 /// Reads a packed field of varints. `stock` is protobuf's own function for it, for what a chunk's
 /// end cuts in two.
 template <Varint kKind, typename T, typename Stock>
 HARENA_NOINLINE const char* ReadPackedVarints(const char* ptr, ParseContext* context,
-                                              RepeatedField<T>& field, Stock stock) {
+                                              Builder& builder, RepeatedField<T>& field,
+                                              Stock stock) {
   const char* const start = ptr;
   int size;
   ptr = ReadLength(ptr, &size);
   if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
   if (HARENA_UNLIKELY(size > layout::BytesInBuffer(*context, ptr))) return stock(start);
   const char* const end = ptr + size;
-  field.Reserve(field.size() + CountVarints(ptr, size));
-  // All numbers that end within the next eight bytes, from one look at them.
-  while (end - ptr >= 8) {
-    uint64_t bytes;
-    std::memcpy(&bytes, ptr, 8);
-    uint64_t ends = ~bytes & 0x8080808080808080;
-    if (HARENA_UNLIKELY(ends == 0)) {
-      uint64_t value;
-      ptr = ReadVarintInline(ptr, &value);
-      if (HARENA_UNLIKELY(ptr == nullptr || ptr > end)) return nullptr;
-      field.AddAlreadyReserved(FromVarint<T, kKind>(value));
-      continue;
-    }
-    int begin = 0;
-    do {
-      const int next = std::countr_zero(ends) + 1;
-      field.AddAlreadyReserved(FromVarint<T, kKind>(UnpackVarint(bytes >> begin, next - begin)));
-      begin = next;
-      ends &= ends - 1;
-    } while (ends != 0);
-    ptr += begin / 8;
-  }
-  while (ptr < end) {
-    uint64_t value;
-    ptr = ReadVarint(ptr, &value);
-    if (HARENA_UNLIKELY(ptr == nullptr || ptr > end)) return nullptr;
-    field.AddAlreadyReserved(FromVarint<T, kKind>(value));
-  }
-  return ptr;
+  // Nothing, or a last number that goes on behind the end.
+  if (HARENA_UNLIKELY(size == 0)) return ptr;
+  if (HARENA_UNLIKELY(static_cast<uint8_t>(end[-1]) >= 0x80)) return nullptr;
+  const int before = field.size();
+  const int count = CountVarints(ptr, size);
+  builder.Reserve(field, count);
+  if (HARENA_LIKELY(ReadVarints<kKind>(ptr, end, field.AddNAlreadyReserved(count)))) return end;
+  field.Truncate(before);
+  return nullptr;
+}
+
+/// Makes room for the packed numbers of fixed size whose length is at `ptr`, when all of them are
+/// there. Whoever reads them then needs no more.
+template <typename T>
+void ReservePackedFixed(const char* ptr, ParseContext* context, Builder& builder,
+                        RepeatedField<T>& field) {
+  int size;
+  ptr = ReadLength(ptr, &size);
+  if (ptr == nullptr || size > layout::BytesInBuffer(*context, ptr)) return;
+  const int count = size / static_cast<int>(sizeof(T));
+  if (count != 0) builder.Reserve(field, count);
 }
 
 }  // namespace harena::pb::codec

@@ -5,7 +5,6 @@
 #include <climits>
 #include <new>
 
-#include "harena/pb/codec/sized_by.h"
 #include "harena/pb/message_arena.h"
 
 namespace harena::pb::codec {
@@ -13,6 +12,16 @@ namespace {
 
 using google::protobuf::Arena;
 using google::protobuf::MessageLite;
+
+// Unique in the process.
+uint64_t NextToken() noexcept {
+  // Handed out to threads in ranges, so that threads do not meet here.
+  constexpr uint64_t kRange = 1 << 20;
+  static std::atomic<uint64_t> next_range{1};
+  thread_local constinit uint64_t token = 0;
+  if (token % kRange == 0) token = next_range.fetch_add(1, std::memory_order_relaxed) * kRange;
+  return token++;
+}
 
 // What the calling thread wrote last and nobody has copied yet.
 class Scratch {
@@ -30,9 +39,9 @@ class Scratch {
 
   bool busy() const noexcept { return busy_; }
 
-  bool TryFill(const MessageLite& message, WriteFunction write) {
+  bool TryFill(const MessageLite& message, WriteFunction write, MessageArena& home) {
     Drop();
-    uint8_t* to = writer_.Begin(bytes_expected_);
+    uint8_t* to = writer_.Begin(bytes_expected_, &home.arena());
     if (to == nullptr) return false;
     try {
       const Busy busy(*this);
@@ -50,8 +59,8 @@ class Scratch {
     data_ = to;
     size_ = writer_.BytesFrom(to);
     message_ = &message;
-    token_ = SizedBy::NextToken();
-    SizedBy::Set(&message, token_);
+    token_ = NextToken();
+    home.MarkSized(token_);
     // Learns with the thread's messages: quickly up, slowly down.
     bytes_expected_ = std::max(size_ + size_ / 8, bytes_expected_ - bytes_expected_ / 16);
     bytes_expected_ = std::min(bytes_expected_, kBytesExpectedMax);
@@ -63,8 +72,8 @@ class Scratch {
     static_cast<void>(message.ByteSizeLong());
   }
 
-  bool Holds(const MessageLite& message) const noexcept {
-    return message_ == &message && SizedBy::Is(&message, token_);
+  bool Holds(const MessageLite& message, const MessageArena& home) const noexcept {
+    return message_ == &message && home.sized() == token_;
   }
   const uint8_t* data() const noexcept { return data_; }
   size_t size() const noexcept { return size_; }
@@ -103,36 +112,33 @@ class Scratch {
 
 }  // namespace
 
-constinit std::array<std::atomic<uint64_t>, SizedBy::kSlots> SizedBy::slots_{};
-
-uint64_t SizedBy::NextToken() noexcept {
-  // Handed out to threads in ranges, so that threads do not meet here.
-  constexpr uint64_t kRange = 1 << 20;
-  static std::atomic<uint64_t> next_range{1};
-  thread_local constinit uint64_t token = 0;
-  if (token % kRange == 0) token = next_range.fetch_add(1, std::memory_order_relaxed) * kRange;
-  return token++;
+void ForgetSized(const Arena* arena) noexcept {
+  if (MessageArena* home = MessageArena::FindCodec(arena)) {
+    home->MarkSized(MessageArena::kSizedByNobody);
+  }
 }
 
 bool TrySizeByWriting(const MessageLite& message, const Arena* arena, WriteFunction write,
                       size_t* size) {
-  if (MessageArena::FindCodec(arena) == nullptr) return false;
+  MessageArena* const home = MessageArena::FindCodec(arena);
+  if (home == nullptr) return false;
   Scratch* const scratch = Scratch::OfThread();
-  if (scratch != nullptr && !scratch->busy() && scratch->TryFill(message, write)) {
+  if (scratch != nullptr && !scratch->busy() && scratch->TryFill(message, write, *home)) {
     *size = scratch->size();
     return true;
   }
   // What another thread may have written of this message is out of date all the same.
-  SizedBy::Set(&message, SizedBy::kNobody);
+  home->MarkSized(MessageArena::kSizedByNobody);
   return false;
 }
 
 uint8_t* TryWrite(const MessageLite& message, const Arena* arena, WriteFunction write,
                   uint8_t* target, google::protobuf::io::EpsCopyOutputStream* stream) {
-  if (MessageArena::FindCodec(arena) == nullptr) return nullptr;
+  MessageArena* const home = MessageArena::FindCodec(arena);
+  if (home == nullptr) return nullptr;
   Scratch* const scratch = Scratch::OfThread();
   if (scratch == nullptr || scratch->busy()) return nullptr;
-  if (!scratch->Holds(message) && !scratch->TryFill(message, write)) {
+  if (!scratch->Holds(message, *home) && !scratch->TryFill(message, write, *home)) {
     // protobuf's own code needs the sizes of all parts.
     scratch->LeaveSizes(message);
     return nullptr;

@@ -109,6 +109,21 @@ TEST_F(Serialize, APartThatAnotherThreadSizedWithItsWhole) {
   EXPECT_EQ(Written(part), StockBytes(part));
 }
 
+TEST_F(Serialize, APartOfAnotherScopeThatAnotherThreadSizedWithItsWhole) {
+  Whole& message = *Make("message");
+  Scope other({.page_pool = &pool_, .mode = Mode::kCodec});
+  Part* const part = other.CreateMessage<Part>();
+  part->set_name("of the other scope");
+  static_cast<void>(part->ByteSizeLong());
+  std::thread([&] {
+    part->set_name(std::string(500, 'n'));
+    message.unsafe_arena_set_allocated_part(part);
+    static_cast<void>(message.ByteSizeLong());
+  }).join();
+  EXPECT_EQ(Written(*part), StockBytes(*part));
+  message.unsafe_arena_release_part();
+}
+
 TEST_F(Serialize, PartsKnowTheirSizesWhenTheWholeIsSized) {
   Whole& message = *Make("message");
   static_cast<void>(message.ByteSizeLong());

@@ -110,6 +110,7 @@ class ThreadBodies {
  public:
   ThreadBodies() = default;
   ~ThreadBodies() {
+    current_ = nullptr;
     ended_ = true;
     for (size_t i = 0; i < kClasses; ++i) {
       SharedBodies::Get().Take(i, bodies_[i], bodies_[i].size());
@@ -120,9 +121,7 @@ class ThreadBodies {
 
   // Null once the thread is ending.
   HARENA_INLINE static ThreadBodies* Get() noexcept {
-    if (HARENA_UNLIKELY(ended_)) return nullptr;
-    thread_local ThreadBodies bodies;
-    return &bodies;
+    return HARENA_LIKELY(current_ != nullptr) ? current_ : Begin();
   }
 
   // Null when there is none.
@@ -157,6 +156,13 @@ class ThreadBodies {
   size_t bytes() const noexcept { return bytes_; }
 
  private:
+  HARENA_NOINLINE static ThreadBodies* Begin() noexcept {
+    if (ended_) return nullptr;
+    thread_local ThreadBodies bodies;
+    current_ = &bodies;
+    return current_;
+  }
+
   HARENA_NOINLINE bool Refill(size_t size_class) noexcept {
     if (trim_missed()) Trim();
     try {
@@ -190,6 +196,8 @@ class ThreadBodies {
     SharedBodies::Get().Take(fullest, bodies_[fullest], count);
   }
 
+  // A pointer, because a thread_local with a destructor is asked at each use whether it is there.
+  static thread_local constinit inline ThreadBodies* current_ = nullptr;
   static thread_local constinit inline bool ended_ = false;
 
   std::array<Bodies, kClasses> bodies_;
@@ -215,9 +223,8 @@ std::string* MakeString(void* place, std::string_view text) {
   return static_cast<std::string*>(place);
 }
 
-void EndString(std::string& string) noexcept {
+void EndLongString(std::string& string) noexcept {
   auto& image = reinterpret_cast<StringImage&>(string);
-  if (image.data == image.local) return;
   // A body of another size goes back as it came: the heap may want to hear its exact size.
   const size_t body_bytes = image.capacity + 1;
   if (HARENA_LIKELY(body_bytes <= kBodyBytesMax)) {

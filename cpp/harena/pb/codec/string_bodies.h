@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "harena/pb/layout/string_image.h"
+
 namespace harena::pb::codec {
 
 /// Ordinary strings without malloc: a std::string is built around a body that another one has left
@@ -19,7 +21,7 @@ namespace harena::pb::codec {
 std::string* MakeString(void* place, std::string_view text);
 
 /// Ends `string`, but keeps its body when it is of a size that MakeString() makes.
-void EndString(std::string& string) noexcept;
+inline void EndString(std::string& string) noexcept;
 
 /// Gives the shared list's bodies back to the heap, and the calling thread's; other threads give
 /// theirs with their next string.
@@ -36,5 +38,12 @@ inline constexpr size_t kBodyBytesMax = 4096;
 /// What one thread keeps, and what the shared list keeps, at most.
 inline constexpr size_t kThreadBodiesBytesMax = size_t{2} << 20;
 inline constexpr size_t kSharedBodiesBytesMax = size_t{32} << 20;
+
+/// EndString() for a string that has a body.
+void EndLongString(std::string& string) noexcept;
+
+void EndString(std::string& string) noexcept {
+  if (!layout::IsLocal(string)) EndLongString(string);
+}
 
 }  // namespace harena::pb::codec

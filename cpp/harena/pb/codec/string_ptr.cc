@@ -1,17 +1,43 @@
 #include "harena/pb/codec/string_ptr.h"
 
+#include <utility>
+
 #include "harena/pb/message_arena.h"
 
 namespace harena::pb::codec {
+namespace {
 
-std::string* TryNewString(google::protobuf::Arena* arena, std::string_view text) {
-  MessageArena* const home = MessageArena::FindCodec(arena);
-  return home == nullptr ? nullptr : home->strings().TryMake(text);
+using google::protobuf::Arena;
+using google::protobuf::internal::ArenaStringPtr;
+
+template <typename Text>
+HARENA_INLINE bool TrySet(ArenaStringPtr& field, Text&& text, const Arena* arena) {
+  if (HARENA_UNLIKELY(arena == nullptr)) return false;
+  MessageArena* const home = MessageArena::FindCodecInline(arena);
+  if (HARENA_UNLIKELY(home == nullptr)) return false;
+  std::string* const string = home->strings().TryMake(std::forward<Text>(text));
+  if (HARENA_UNLIKELY(string == nullptr)) return false;
+  google::protobuf::internal::TaggedStringPtr tagged;
+  tagged.SetMutableArena(string);
+  field.UnsafeSetTaggedPointer(tagged);
+  return true;
 }
 
-std::string* TryAdoptString(google::protobuf::Arena* arena, std::string& text) {
-  MessageArena* const home = MessageArena::FindCodec(arena);
-  return home == nullptr ? nullptr : home->strings().TryMake(std::move(text));
+// Apart, for the string that it makes on the way.
+HARENA_NOINLINE void SetStock(ArenaStringPtr& field, std::string_view text, Arena* arena) {
+  field.Set(text.data(), text.size(), arena);
+}
+
+}  // namespace
+
+void SetString(ArenaStringPtr& field, std::string_view text, Arena* arena) {
+  if (HARENA_UNLIKELY(!field.IsDefault() || !TrySet(field, text, arena))) {
+    SetStock(field, text, arena);
+  }
+}
+
+bool TryAdoptFirst(ArenaStringPtr& field, std::string& text, Arena* arena) {
+  return TrySet(field, std::move(text), arena);
 }
 
 }  // namespace harena::pb::codec

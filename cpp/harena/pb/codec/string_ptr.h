@@ -9,11 +9,15 @@
 
 namespace harena::pb::codec {
 
-/// An ordinary string with that content for a message on `arena`, without malloc; null when `arena`
-/// is no scope of mode `codec`, or another thread's. Throws std::bad_alloc.
-std::string* TryNewString(google::protobuf::Arena* arena, std::string_view text);
-/// The same with the body of `text`, which is only then taken.
-std::string* TryAdoptString(google::protobuf::Arena* arena, std::string& text);
+/// Makes `text` the value of `field`, of a message on `arena`. A first value in a scope of mode
+/// `codec`, on the scope's thread, takes no malloc; all else is as ArenaStringPtr::Set().
+/// Throws std::bad_alloc.
+void SetString(google::protobuf::internal::ArenaStringPtr& field, std::string_view text,
+               google::protobuf::Arena* arena);
+/// The same for a field that has no value, with the body of `text`, which is only then taken.
+/// False when it is none of ours.
+bool TryAdoptFirst(google::protobuf::internal::ArenaStringPtr& field, std::string& text,
+                   google::protobuf::Arena* arena);
 
 }  // namespace harena::pb::codec
 
@@ -32,11 +36,7 @@ struct HarenaArenaStringPtr : ArenaStringPtr {
     SetText(std::string_view(text, length), arena);
   }
   void Set(std::string&& value, Arena* arena) {
-    if (IsDefault() && arena != nullptr) {
-      if (std::string* string = harena::pb::codec::TryAdoptString(arena, value)) {
-        return Adopt(string);
-      }
-    }
+    if (IsDefault() && harena::pb::codec::TryAdoptFirst(*this, value, arena)) return;
     ArenaStringPtr::Set(std::move(value), arena);
   }
   template <typename RefWrappedType>
@@ -55,12 +55,7 @@ struct HarenaArenaStringPtr : ArenaStringPtr {
   }
 
   std::string* Mutable(Arena* arena) {
-    if (IsDefault() && arena != nullptr) {
-      if (std::string* string = harena::pb::codec::TryNewString(arena, std::string_view())) {
-        Adopt(string);
-        return string;
-      }
-    }
+    if (IsDefault()) SetText("", arena);
     return ArenaStringPtr::Mutable(arena);
   }
   std::string* Mutable(const LazyString& default_value, Arena* arena) {
@@ -68,16 +63,8 @@ struct HarenaArenaStringPtr : ArenaStringPtr {
   }
 
  private:
-  void Adopt(std::string* string) {
-    TaggedStringPtr tagged;
-    tagged.SetMutableArena(string);
-    UnsafeSetTaggedPointer(tagged);
-  }
   void SetText(std::string_view text, Arena* arena) {
-    if (IsDefault() && arena != nullptr) {
-      if (std::string* string = harena::pb::codec::TryNewString(arena, text)) return Adopt(string);
-    }
-    ArenaStringPtr::Set(text.data(), text.size(), arena);
+    harena::pb::codec::SetString(*this, text, arena);
   }
 };
 

@@ -2,10 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <google/protobuf/arena.h>
+
+#include "harena/base/compiler.h"
+#include "harena/pb/codec/string_bodies.h"
 
 namespace harena::pb::codec {
 
@@ -23,15 +28,45 @@ class StringStore {
 
   /// A string with that content, or null when this is another thread than the store's.
   /// Throws std::bad_alloc, and what the arena's block hook throws.
-  std::string* TryMake(std::string_view text);
+  HARENA_INLINE std::string* TryMake(std::string_view text) {
+    void* const place = TryPlace();
+    if (HARENA_UNLIKELY(place == nullptr)) return nullptr;
+    std::string* const string = MakeString(place, text);
+    ++newest_->used;
+    return string;
+  }
   /// The same, taking the body over.
-  std::string* TryMake(std::string&& text);
+  std::string* TryMake(std::string&& text) {
+    void* const place = TryPlace();
+    if (place == nullptr) return nullptr;
+    auto* string = ::new (place) std::string(std::move(text));
+    ++newest_->used;
+    return string;
+  }
 
  private:
-  struct Slab;
+  struct Slab {
+    StringStore* store;
+    uint32_t used;
+    uint32_t capacity;
 
-  void* TryPlace();
+    std::string* strings() noexcept { return reinterpret_cast<std::string*>(this + 1); }
+    static size_t BytesFor(uint32_t capacity) noexcept {
+      return sizeof(Slab) + capacity * sizeof(std::string);
+    }
+    // The arena's cleanup.
+    static void End(void* object) noexcept;
+  };
+
+  HARENA_INLINE void* TryPlace() {
+    if (HARENA_UNLIKELY(thread_ != &thread_mark_)) return nullptr;
+    if (HARENA_UNLIKELY(newest_ == nullptr || newest_->used == newest_->capacity)) AddSlab();
+    return newest_->strings() + newest_->used;
+  }
   void AddSlab();
+
+  // Its address tells one live thread from another.
+  static thread_local constinit inline char thread_mark_ = 0;
 
   google::protobuf::Arena& arena_;
   const void* const thread_;

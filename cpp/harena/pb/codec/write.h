@@ -19,6 +19,7 @@
 #include "harena/base/compiler.h"
 #include "harena/pb/codec/access.h"
 #include "harena/pb/codec/copy.h"
+#include "harena/pb/codec/packed.h"
 #include "harena/pb/codec/varint.h"
 #include "harena/pb/codec/writer.h"
 #include "harena/pb/layout/parse_window.h"
@@ -36,22 +37,19 @@ HARENA_INLINE uint8_t* PutFixed(uint8_t* to, T value) noexcept {
   return to;
 }
 
+template <WireFormatLite::FieldType kType>
+inline constexpr bool kIsFixed =
+    kType == WireFormatLite::TYPE_FIXED32 || kType == WireFormatLite::TYPE_SFIXED32 ||
+    kType == WireFormatLite::TYPE_FLOAT || kType == WireFormatLite::TYPE_FIXED64 ||
+    kType == WireFormatLite::TYPE_SFIXED64 || kType == WireFormatLite::TYPE_DOUBLE;
+
 /// A scalar of one of protobuf's types, without tag.
-template <WireFormatLite::FieldType kType, auto kPutVarint = &PutVarint, typename T>
+template <WireFormatLite::FieldType kType, typename T>
 HARENA_INLINE uint8_t* PutScalar(uint8_t* to, T value) noexcept {
-  using W = WireFormatLite;
-  if constexpr (kType == W::TYPE_SINT32) {
-    return kPutVarint(to, W::ZigZagEncode32(value));
-  } else if constexpr (kType == W::TYPE_SINT64) {
-    return kPutVarint(to, W::ZigZagEncode64(value));
-  } else if constexpr (kType == W::TYPE_INT32 || kType == W::TYPE_ENUM) {
-    // Negative numbers take ten bytes.
-    return kPutVarint(to, static_cast<uint64_t>(static_cast<int64_t>(value)));
-  } else if constexpr (kType == W::TYPE_INT64 || kType == W::TYPE_UINT32 ||
-                       kType == W::TYPE_UINT64 || kType == W::TYPE_BOOL) {
-    return kPutVarint(to, static_cast<uint64_t>(value));
-  } else {
+  if constexpr (kIsFixed<kType>) {
     return PutFixed(to, value);
+  } else {
+    return PutVarint(to, ToVarint<kType>(value));
   }
 }
 
@@ -88,7 +86,7 @@ HARENA_NOINLINE uint8_t* WriteMessage(uint8_t* to, Writer& writer, uint32_t tag,
   to = PutMessage(to, writer, message);
   to = writer.Room(to, 0);
   const size_t size = writer.BytesFrom(to) - behind;
-  if constexpr (HasCodec<T>) Access::SetSize(message, size);
+  if constexpr (HasCodec<T>) Access::SetSize(message, size, writer.arena());
   return PutTag(PutVarint(to, size), tag);
 }
 
@@ -105,7 +103,9 @@ uint8_t* WriteGroup(uint8_t* to, Writer& writer, uint32_t tag, const T& message)
   to = PutTag(writer.Room(to, 0), tag + 1);
   const size_t behind = writer.BytesFrom(to);
   to = PutMessage(to, writer, message);
-  if constexpr (HasCodec<T>) Access::SetSize(message, writer.BytesFrom(to) - behind);
+  if constexpr (HasCodec<T>) {
+    Access::SetSize(message, writer.BytesFrom(to) - behind, writer.arena());
+  }
   return PutTag(writer.Room(to, 0), tag);
 }
 
@@ -124,12 +124,6 @@ uint8_t* WriteRepeated(uint8_t* to, Writer& writer, uint32_t tag, const Repeated
   return to;
 }
 
-template <WireFormatLite::FieldType kType>
-inline constexpr bool kIsFixed =
-    kType == WireFormatLite::TYPE_FIXED32 || kType == WireFormatLite::TYPE_SFIXED32 ||
-    kType == WireFormatLite::TYPE_FLOAT || kType == WireFormatLite::TYPE_FIXED64 ||
-    kType == WireFormatLite::TYPE_SFIXED64 || kType == WireFormatLite::TYPE_DOUBLE;
-
 /// `tag` is that of the packed field.
 template <WireFormatLite::FieldType kType, typename T>
 uint8_t* WritePacked(uint8_t* to, Writer& writer, uint32_t tag, const RepeatedField<T>& field) {
@@ -141,13 +135,13 @@ uint8_t* WritePacked(uint8_t* to, Writer& writer, uint32_t tag, const RepeatedFi
     to -= size;
     std::memcpy(to, field.data(), size);
   } else {
+    constexpr int kBatch = 64;
     const T* const values = field.data();
-    for (int i = field.size(); i > 0;) {
-      // Three numbers of ten bytes fit into the slack.
-      to = writer.Room(to, 0);
-      for (const int stop = std::max(i - 3, 0); i > stop; --i) {
-        to = PutScalar<kType, &PutVarintInline>(to, values[i - 1]);
-      }
+    for (int end = field.size(); end > 0;) {
+      const int begin = std::max(end - kBatch, 0);
+      to = writer.Room(to, static_cast<size_t>((end - begin) * kVarintBytesMax));
+      to = PutVarints<kType>(to, values + begin, end - begin);
+      end = begin;
     }
     to = writer.Room(to, 0);
   }

@@ -5,7 +5,8 @@
 
 namespace harena::pb::codec {
 
-uint8_t* Writer::Begin(size_t bytes) noexcept {
+uint8_t* Writer::Begin(size_t bytes, const google::protobuf::Arena* arena) noexcept {
+  arena_ = arena;
   Free();
   block_ = pool_.TryAllocate(bytes + 2 * kSlackBytes);
   if (!block_) return nullptr;

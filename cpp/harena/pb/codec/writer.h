@@ -5,6 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include <google/protobuf/arena.h>
+
 #include "harena/base/compiler.h"
 #include "harena/mem/page_pool.h"
 
@@ -29,8 +31,12 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// Takes a block of at least `bytes`. Null when there is none; else what to write below.
-  uint8_t* Begin(size_t bytes) noexcept;
+  /// Takes a block of at least `bytes`, for a message on `arena`. Null when there is none; else
+  /// what to write below.
+  uint8_t* Begin(size_t bytes, const google::protobuf::Arena* arena = nullptr) noexcept;
+
+  /// That of the message that is being written.
+  const google::protobuf::Arena* arena() const noexcept { return arena_; }
 
   /// `to`, or where it has moved, with room for `bytes` and kSlackBytes below it. Throws OutOfRoom
   /// when memory is refused or the message would be larger than protobuf allows.
@@ -54,6 +60,7 @@ class Writer {
   uint8_t* Grow(uint8_t* to, size_t bytes);
 
   PagePool& pool_;
+  const google::protobuf::Arena* arena_ = nullptr;
   uint8_t* low_ = nullptr;  // begin of the block plus slack
   uint8_t* end_ = nullptr;
   Block block_;

@@ -8,6 +8,7 @@
 #include <google/protobuf/parse_context.h>
 
 #include "harena/base/compiler.h"
+#include "harena/pb/layout/expose.h"
 #include "harena/pb/layout/support.h"
 
 #if HARENA_CODEC
@@ -17,12 +18,6 @@ using google::protobuf::internal::EpsCopyInputStream;
 using google::protobuf::internal::ExtensionSet;
 using google::protobuf::internal::ParseContext;
 
-// Access is not checked where a template is instantiated explicitly, so this is legal C++, and a
-// member of another name or type fails to compile.
-template <typename Tag, typename Tag::Type kMember>
-struct Expose {
-  friend constexpr typename Tag::Type Exposed(Tag) { return kMember; }
-};
 struct BufferEnd {
   using Type = const char* EpsCopyInputStream::*;
   friend constexpr Type Exposed(BufferEnd);
@@ -63,22 +58,30 @@ HARENA_INLINE bool HasMore(ParseContext& context, const char** ptr) {
   return HARENA_LIKELY(*ptr < context.*Exposed(LimitEnd())) || !context.Done(ptr);
 }
 
+// What ParseContext's sums come to when hostile lengths make them overflow; there they may.
+HARENA_INLINE int Sum(int a, int b) noexcept {
+  return static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
+}
+HARENA_INLINE int Difference(int a, int b) noexcept {
+  return static_cast<int>(static_cast<unsigned>(a) - static_cast<unsigned>(b));
+}
+
 /// ParseContext::PushLimit().
 HARENA_INLINE int PushLimit(ParseContext& context, const char* ptr, int length) noexcept {
   const char* const buffer_end = context.*Exposed(BufferEnd());
   int& limit = context.*Exposed(Limit());
-  const int inner = length + static_cast<int>(ptr - buffer_end);
+  const int inner = Sum(length, static_cast<int>(ptr - buffer_end));
   context.*Exposed(LimitEnd()) = buffer_end + std::min(0, inner);
   const int outer = limit;
   limit = inner;
-  return outer - inner;
+  return Difference(outer, inner);
 }
 
 /// ParseContext::PopLimit().
 HARENA_INLINE bool PopLimit(ParseContext& context, int delta) noexcept {
   if (HARENA_UNLIKELY(!context.EndedAtLimit())) return false;
   int& limit = context.*Exposed(Limit());
-  limit += delta;
+  limit = Sum(limit, delta);
   context.*Exposed(LimitEnd()) = context.*Exposed(BufferEnd()) + std::min(0, limit);
   return true;
 }

@@ -72,6 +72,12 @@ struct HARENA_MAY_ALIAS StringImage {
   }
 };
 
+/// Whether a string's content lies in the string itself.
+inline bool IsLocal(const std::string& string) noexcept {
+  const auto& image = reinterpret_cast<const StringImage&>(string);
+  return image.data == image.local;
+}
+
 #if HARENA_CODEC
 static_assert(sizeof(std::string) == sizeof(StringImage),
               "this C++ library's std::string is not the one that the codec knows");
