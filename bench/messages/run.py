@@ -124,7 +124,7 @@ def parse_arguments(arguments=None):
     parser.add_argument("--build-dir", default="build/release", type=Path)
     parser.add_argument("--out", default="out/bench/messages.json", type=Path)
     parser.add_argument("--payloads", nargs="*", default=PAYLOADS, metavar="NAME",
-                        help=f"default: {' '.join(PAYLOADS)}; none leaves them out")
+                        help=f"default: {' '.join(PAYLOADS)}; without a name: leave them out")
     parser.add_argument("--modes", nargs="+", choices=MODES + BOUNDS, default=MODES + BOUNDS,
                         metavar="MODE", help=f"only heap and these, of: {' '.join(MODES + BOUNDS)}")
     parser.add_argument("--allocators", nargs="+", default=list(ALLOCATORS), metavar="NAME",

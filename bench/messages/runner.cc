@@ -38,7 +38,6 @@ class TypedRunner final : public Runner {
     messages_.Begin();
     messages_.Fill(source_);
     Method::Handle(*messages_.request, messages_.response);
-    bytes_ = messages_.request->ByteSizeLong() + messages_.response->ByteSizeLong();
     messages_.End();
   }
 
