@@ -14,6 +14,7 @@
 #include "harena/pb/layout/string_image.h"
 #include "harena/pb/message_arena.h"
 
+#if HARENA_CODEC
 namespace harena::pb::codec {
 
 /// Where one parse puts what it reads.
@@ -181,3 +182,4 @@ const char* ParseOrStock(T& message, const char* ptr,
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_CODEC

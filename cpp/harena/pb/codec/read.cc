@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#if HARENA_CODEC
 namespace harena::pb::codec {
 
 const char* ReadCutText(const char* ptr, int size, ParseContext* context, Builder& builder,
@@ -68,3 +69,4 @@ int CountVarints(const char* data, int size) noexcept {
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_CODEC

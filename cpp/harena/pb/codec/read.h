@@ -20,6 +20,7 @@
 #include "harena/pb/codec/varint.h"
 #include "harena/pb/layout/parse_window.h"
 
+#if HARENA_CODEC
 namespace harena::pb::codec {
 
 using google::protobuf::RepeatedField;
@@ -206,3 +207,4 @@ HARENA_NOINLINE const char* ReadPackedVarints(const char* ptr, ParseContext* con
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_CODEC

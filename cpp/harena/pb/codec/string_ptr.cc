@@ -2,6 +2,7 @@
 
 #include "harena/pb/message_arena.h"
 
+#if HARENA_CODEC
 namespace harena::pb::codec {
 
 std::string* TryNewString(google::protobuf::Arena* arena, std::string_view text) {
@@ -15,3 +16,4 @@ std::string* TryAdoptString(google::protobuf::Arena* arena, std::string& text) {
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_CODEC

@@ -7,6 +7,9 @@
 
 #include <google/protobuf/arenastring.h>
 
+#include "harena/pb/layout/support.h"
+
+#if HARENA_CODEC
 namespace harena::pb::codec {
 
 /// An ordinary string with that content for a message on `arena`, without malloc; null when `arena`
@@ -86,3 +89,4 @@ static_assert(sizeof(HarenaArenaStringPtr) == sizeof(ArenaStringPtr) &&
               "the codec's string field must be protobuf's in all but name");
 
 }  // namespace google::protobuf::internal
+#endif  // HARENA_CODEC

@@ -1,28 +1,21 @@
 // The parse context of protobuf from the inside: what its inline functions do, where the compiler
-// would not inline them, and two things that it knows and does not tell.
+// would not inline them, and what it knows and does not tell.
 #pragma once
 
 #include <algorithm>
 
-#include <google/protobuf/extension_set.h>
 #include <google/protobuf/parse_context.h>
 
 #include "harena/base/compiler.h"
+#include "harena/pb/layout/expose.h"
 #include "harena/pb/layout/support.h"
 
 #if HARENA_CODEC
 namespace harena::pb::layout {
 
 using google::protobuf::internal::EpsCopyInputStream;
-using google::protobuf::internal::ExtensionSet;
 using google::protobuf::internal::ParseContext;
 
-// Access is not checked where a template is instantiated explicitly, so this is legal C++, and a
-// member of another name or type fails to compile.
-template <typename Tag, typename Tag::Type kMember>
-struct Expose {
-  friend constexpr typename Tag::Type Exposed(Tag) { return kMember; }
-};
 struct BufferEnd {
   using Type = const char* EpsCopyInputStream::*;
   friend constexpr Type Exposed(BufferEnd);
@@ -39,15 +32,10 @@ struct Depth {
   using Type = int ParseContext::*;
   friend constexpr Type Exposed(Depth);
 };
-struct ExtensionCount {
-  using Type = uint16_t ExtensionSet::*;
-  friend constexpr Type Exposed(ExtensionCount);
-};
 template struct Expose<BufferEnd, &EpsCopyInputStream::buffer_end_>;
 template struct Expose<LimitEnd, &EpsCopyInputStream::limit_end_>;
 template struct Expose<Limit, &EpsCopyInputStream::limit_>;
 template struct Expose<Depth, &ParseContext::depth_>;
-template struct Expose<ExtensionCount, &ExtensionSet::flat_size_>;
 
 /// Bytes that can be read from `ptr` without asking for the next chunk, up to but without the 16
 /// bytes of slop that always follow.
@@ -81,11 +69,6 @@ HARENA_INLINE bool PopLimit(ParseContext& context, int delta) noexcept {
   limit += delta;
   context.*Exposed(LimitEnd()) = context.*Exposed(BufferEnd()) + std::min(0, limit);
   return true;
-}
-
-/// Whether a set has no extension, not even a cleared one.
-HARENA_INLINE bool IsEmpty(const ExtensionSet& set) noexcept {
-  return set.*Exposed(ExtensionCount()) == 0;
 }
 
 }  // namespace harena::pb::layout
