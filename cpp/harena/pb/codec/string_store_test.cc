@@ -54,6 +54,9 @@ TEST(StringStore, OnAnotherThreadTheAnswerIsNull) {
 }
 
 TEST(StringStore, NothingIsTakenFromTheHeapInSteadyState) {
+  if (HARENA_CODEC == 0) {
+    GTEST_SKIP() << "this protobuf keeps an arena's list of cleanups on the heap";
+  }
   google::protobuf::Arena arena;
   StringStore store(arena);
   size_t taken = 0;
