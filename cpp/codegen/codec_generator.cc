@@ -55,6 +55,11 @@ void InsertDeclarations(const Descriptor& message, const std::string& header,
                         GeneratorContext& context) {
   if (HasSimpleBase(message)) return;
   Insertion out(context, header, "class_scope:" + std::string(message.full_name()));
+  const std::string why_stock = WhyStock(message);
+  if (!kTakesParser && !why_stock.empty()) {
+    out->Print("  // No codec: $why$.\n", "why", why_stock);
+    return;
+  }
   out->Print(
       "#if $guard$\n"
       " private:\n",
@@ -65,7 +70,6 @@ void InsertDeclarations(const Descriptor& message, const std::string& header,
         "                                       ::google::protobuf::internal::ParseContext* "
         "ctx);\n");
   }
-  const std::string why_stock = WhyStock(message);
   if (why_stock.empty()) {
     out->Print("  friend struct ::harena::pb::codec::Access;\n");
     if (kTakesParser) {

@@ -11,6 +11,7 @@
 
 #include "harena/pb/codec/string_bodies.h"
 #include "harena/pb/codec/test_heap_count.h"
+#include "harena/pb/layout/support.h"
 
 namespace harena::pb::codec {
 namespace {
