@@ -48,7 +48,8 @@ class TypedRunner final : public Runner {
     bytes_ = messages_.response->ByteSizeLong();
     // Once per size record: the buffer belongs to the transport, not to the message's memory.
     if (buffer_.size() < bytes_) buffer_.resize(bytes_);
-    messages_.response->SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(buffer_.data()));
+    static_cast<void>(messages_.response->SerializeWithCachedSizesToArray(
+        reinterpret_cast<uint8_t*>(buffer_.data())));
   }
 
   typename Method::Request source_;

@@ -5,11 +5,11 @@
 #include <string>
 
 #include <google/protobuf/dynamic_message.h>
-#include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
 #include "bench/messages/utf8.h"
 #include "bench/workloads/workloads.h"
+#include "harena/pb/codec/test_log.h"
 #include "harena/pb/test_wire.h"
 #include "harena/test/shapes.pb.h"
 #include "harena/test/wide.pb.h"
@@ -42,7 +42,7 @@ class Judge {
 };
 
 class WireScanTest : public testing::Test {
-  google::protobuf::LogSilencer quiet_;
+  pb::codec::test::SilentLog quiet_;
 };
 
 /// Each workload's first request and response with their types.
@@ -219,7 +219,7 @@ TEST_F(WireScanTest, KnowsManyFields) {
 TEST(Utf8, AllSequencesOfUpToThreeBytesAreAsProtobufHasThem) {
   // Behind ASCII, so that the quick way in is taken too.
   test::Shapes shapes;
-  google::protobuf::LogSilencer quiet;
+  pb::codec::test::SilentLog quiet;
   std::mt19937_64 dice(11);
   for (int lead = 0; lead < 256; ++lead) {
     for (int second = 0; second < 256; second += 1) {

@@ -85,7 +85,7 @@ const WireTable::Entry& WireTable::FindSparse(uint32_t tag) const {
 const WireTable* WireTables::Make(const Descriptor* type) {
   if (const auto found = tables_.find(type); found != tables_.end()) return found->second.get();
   if (type->options().message_set_wire_format()) {
-    throw std::invalid_argument(type->full_name() + " is a MessageSet");
+    throw std::invalid_argument(std::string(type->full_name()) + " is a MessageSet");
   }
   // Known before its fields are: a type may contain itself.
   WireTable& table = *(tables_[type] = std::make_unique<WireTable>());
@@ -96,7 +96,8 @@ const WireTable* WireTables::Make(const Descriptor* type) {
     if (field->message_type() != nullptr) entry.child = Make(field->message_type());
     if (field->is_required()) {
       if (next_bit == 0) {
-        throw std::invalid_argument(type->full_name() + " has more than 64 required fields");
+        throw std::invalid_argument(std::string(type->full_name()) +
+                                    " has more than 64 required fields");
       }
       entry.required_bit = next_bit;
       table.required |= next_bit;

@@ -11,7 +11,8 @@ std::string DeterministicBytes(const google::protobuf::MessageLite& message) {
     google::protobuf::io::StringOutputStream raw(&bytes);
     google::protobuf::io::CodedOutputStream coded(&raw);
     coded.SetSerializationDeterministic(true);
-    message.SerializeToCodedStream(&coded);
+    // Into a string it cannot fail.
+    static_cast<void>(message.SerializeToCodedStream(&coded));
   }
   return bytes;
 }

@@ -8,6 +8,7 @@
 
 #include "bench/workloads/ranking_source.h"
 #include "bench/workloads/wire.h"
+#include "harena/pb/compat.h"
 
 namespace harena::bench {
 namespace {
@@ -52,8 +53,8 @@ TEST_P(WorkloadTest, HandlersDoNotDependOnWhereMessagesLive) {
     google::protobuf::Arena arena;
     using Request = typename decltype(typed)::Request;
     using Response = typename decltype(typed)::Response;
-    auto* request = google::protobuf::Arena::CreateMessage<Request>(&arena);
-    auto* response = google::protobuf::Arena::CreateMessage<Response>(&arena);
+    auto* request = pb::CreateOn<Request>(arena);
+    auto* response = pb::CreateOn<Response>(arena);
     ASSERT_TRUE(request->ParseFromString(wire));
     typed.Handle(*request, response);
     EXPECT_EQ(DeterministicBytes(*response), ExpectedResponse(workload.method, wire));

@@ -1,6 +1,8 @@
 #include "codec_generator.h"
 
+#include <algorithm>
 #include <cctype>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -11,6 +13,7 @@
 
 #include "field_names.h"
 #include "parser_code.h"
+#include "protobuf_release.h"
 #include "serializer_code.h"
 
 namespace harena::codegen {
@@ -61,19 +64,31 @@ const FieldDescriptor* FirstRepeated(const Descriptor& message) {
 void InsertDeclarations(const Descriptor& message, const std::string& header,
                         GeneratorContext& context) {
   if (HasSimpleBase(message)) return;
-  Insertion out(context, header, "class_scope:" + message.full_name());
-  out->Print(
-      "#if HARENA_CODEC\n"
-      " private:\n"
-      "  const char* HarenaStockInternalParse(const char* ptr,\n"
-      "                                       ::google::protobuf::internal::ParseContext* ctx);\n");
+  Insertion out(context, header, "class_scope:" + std::string(message.full_name()));
   const std::string why_stock = WhyStock(message);
-  if (why_stock.empty()) {
+  if (!kTakesParser && !why_stock.empty()) {
+    out->Print("  // No codec: $why$.\n", "why", why_stock);
+    return;
+  }
+  out->Print(
+      "#if $guard$\n"
+      " private:\n",
+      "guard", kGuard);
+  if (kTakesParser) {
     out->Print(
-        "  friend struct ::harena::pb::codec::Access;\n"
-        "  const char* HarenaParse(const char* ptr, ::google::protobuf::internal::ParseContext* "
-        "ctx,\n"
-        "                          ::harena::pb::codec::Builder& builder);\n"
+        "  const char* HarenaStockInternalParse(const char* ptr,\n"
+        "                                       ::google::protobuf::internal::ParseContext* "
+        "ctx);\n");
+  }
+  if (why_stock.empty()) {
+    out->Print("  friend struct ::harena::pb::codec::Access;\n");
+    if (kTakesParser) {
+      out->Print(
+          "  const char* HarenaParse(const char* ptr, ::google::protobuf::internal::ParseContext* "
+          "ctx,\n"
+          "                          ::harena::pb::codec::Builder& builder);\n");
+    }
+    out->Print(
         "  uint8_t* HarenaWrite(uint8_t* to, ::harena::pb::codec::Writer& writer) const;\n"
         "\n"
         " public:\n"
@@ -86,7 +101,7 @@ void InsertDeclarations(const Descriptor& message, const std::string& header,
         "  // No codec: $why$.\n",
         "why", why_stock);
   }
-  out->Print("#endif  // HARENA_CODEC\n");
+  out->Print("#endif  // $guard$\n", "guard", kGuard);
   if (why_stock.empty() && FirstRepeated(message) != nullptr) {
     out->Print(
         "#if HARENA_CODEC\n"
@@ -103,6 +118,10 @@ void InsertDeclarations(const Descriptor& message, const std::string& header,
 // would differ and not compile.
 void EndRepeatedNames(const std::vector<const Descriptor*>& messages, const std::string& header,
                       GeneratorContext& context) {
+  const auto has_repeated = [](const Descriptor* message) {
+    return FirstRepeated(*message) != nullptr;
+  };
+  if (std::none_of(messages.begin(), messages.end(), has_repeated)) return;
   constexpr char kEnd[] = "#undef RepeatedField\n#undef RepeatedPtrField\n";
   for (size_t i = 1; i < messages.size(); ++i) {
     Insertion out(context, header, "class_definition:" + messages[i]->full_name());
@@ -120,27 +139,33 @@ void EndRepeatedNames(const std::vector<const Descriptor*>& messages, const std:
 }
 
 void InsertHooks(const Descriptor& message, const std::string& source, GeneratorContext& context) {
-  Insertion write(context, source, "serialize_to_array_start:" + message.full_name());
-  write->Print(
-      "#if HARENA_CODEC\n"
-      "  if (uint8_t* harena_end = ::harena::pb::codec::Write(*this, target, stream)) {\n"
-      "    return harena_end;\n"
-      "  }\n"
-      "#endif  // HARENA_CODEC\n");
-  Insertion size(context, source, "message_byte_size_start:" + message.full_name());
-  size->Print(
-      "#if HARENA_CODEC\n"
-      "  size_t harena_size;\n"
-      "  if (::harena::pb::codec::SizeByWriting(*this, &harena_size)) {\n"
-      "    SetCachedSize(::_pbi::ToCachedSize(harena_size));\n"
-      "    return harena_size;\n"
-      "  }\n"
-      "#endif  // HARENA_CODEC\n");
+  const std::map<std::string, std::string> variables = {
+      {"guard", kGuard}, {"self", kSelfInSerializer}, {"set_cached_size", kSetCachedSize}};
+  Insertion write(context, source, "serialize_to_array_start:" + std::string(message.full_name()));
+  write->Print(variables,
+               "#if $guard$\n"
+               "  if (uint8_t* harena_end = ::harena::pb::codec::Write($self$, target, stream)) {\n"
+               "    return harena_end;\n"
+               "  }\n"
+               "#endif  // $guard$\n");
+  Insertion size(context, source, "message_byte_size_start:" + std::string(message.full_name()));
+  size->Print(variables,
+              "#if $guard$\n"
+              "  size_t harena_size;\n"
+              "  if (::harena::pb::codec::SizeByWriting($self$, &harena_size)) {\n"
+              "    $set_cached_size$(::_pbi::ToCachedSize(harena_size));\n"
+              "    return harena_size;\n"
+              "  }\n"
+              "#endif  // $guard$\n");
 }
 
 void PrintDefinitions(const Descriptor& message, Printer& out) {
   if (HasSimpleBase(message)) return;
   const std::string name = cpp::ClassName(&message);
+  if (!kTakesParser) {
+    if (WhyStock(message).empty()) PrintSerializer(message, out);
+    return;
+  }
   if (!WhyStock(message).empty()) {
     out.Print(
         "const char* $class$::_InternalParse(const char* ptr, ::_pbi::ParseContext* ctx) {\n"
@@ -177,9 +202,37 @@ void PrintRegistration(const std::vector<const Descriptor*>& messages, const std
       "suffix", suffix);
 }
 
+void InsertIncludes(const std::string& header, const std::string& source,
+                    GeneratorContext& context) {
+  Insertion header_top(context, header, "includes");
+  header_top->Print("#include \"harena/pb/codec/generated_header.h\"\n");
+  if (kTakesParser) {
+    header_top->Print(
+        "#if HARENA_CODEC\n"
+        "// The string fields of this file's classes; undone at its end.\n"
+        "#define ArenaStringPtr HarenaArenaStringPtr\n"
+        "#endif\n");
+    Insertion header_end(context, header, "global_scope");
+    header_end->Print(
+        "#if HARENA_CODEC\n"
+        "#undef ArenaStringPtr\n"
+        "#endif\n");
+  }
+  Insertion source_top(context, source, "includes");
+  source_top->Print("#include \"harena/pb/codec/generated_source.h\"\n");
+  if (kTakesParser) {
+    source_top->Print(
+        "#if HARENA_CODEC\n"
+        "// protobuf's own parser stays, by another name.\n"
+        "#define _InternalParse HarenaStockInternalParse\n"
+        "#endif\n");
+  }
+}
+
 }  // namespace
 
 std::string WhyStock(const FileDescriptor& file) {
+  if (!kTakesSerializer) return "it does not know the classes of protobuf " + ReleaseName();
   switch (file.options().optimize_for()) {
     case FileOptions::LITE_RUNTIME:
       return "the file is optimized for LITE_RUNTIME";
@@ -194,6 +247,11 @@ std::string WhyStock(const Descriptor& message) {
   if (std::string why = WhyStock(*message.file()); !why.empty()) return why;
   if (HasSimpleBase(message)) return "it has no fields";
   if (message.options().message_set_wire_format()) return "it has message_set_wire_format";
+  for (int i = 0; i < message.field_count(); ++i) {
+    if (IsCord(*message.field(i))) {
+      return "its field " + std::string(message.field(i)->name()) + " is an absl::Cord";
+    }
+  }
   return "";
 }
 
@@ -212,41 +270,24 @@ bool CodecGenerator::Generate(const FileDescriptor& file, GeneratorContext& cont
     CollectMessages(*file.message_type(i), messages);
   }
 
-  Insertion header_top(context, header, "includes");
-  header_top->Print(
-      "#include \"harena/pb/codec/generated_header.h\"\n"
-      "#if HARENA_CODEC\n"
-      "// The string fields of this file's classes; undone at its end.\n"
-      "#define ArenaStringPtr HarenaArenaStringPtr\n"
-      "#endif\n");
-  Insertion header_end(context, header, "global_scope");
-  header_end->Print(
-      "#if HARENA_CODEC\n"
-      "#undef ArenaStringPtr\n"
-      "#endif\n");
-  Insertion source_top(context, source, "includes");
-  source_top->Print(
-      "#include \"harena/pb/codec/generated_source.h\"\n"
-      "#if HARENA_CODEC\n"
-      "// protobuf's own parser stays, by another name.\n"
-      "#define _InternalParse HarenaStockInternalParse\n"
-      "#endif\n");
+  InsertIncludes(header, source, context);
   for (const Descriptor* message : messages) {
     InsertDeclarations(*message, header, context);
     if (WhyStock(*message).empty()) InsertHooks(*message, source, context);
   }
   EndRepeatedNames(messages, header, context);
   Insertion source_end(context, source, "namespace_scope");
-  source_end->Print(
-      "#if HARENA_CODEC\n"
-      "#undef _InternalParse\n"
-      "#define HARENA_CHK_(x) \\\n"
-      "  if (HARENA_UNLIKELY(!(x))) return nullptr\n\n");
+  source_end->Print("#if $guard$\n", "guard", kGuard);
+  if (kTakesParser) {
+    source_end->Print(
+        "#undef _InternalParse\n"
+        "#define HARENA_CHK_(x) \\\n"
+        "  if (HARENA_UNLIKELY(!(x))) return nullptr\n\n");
+  }
   for (const Descriptor* message : messages) PrintDefinitions(*message, *source_end);
   if (!messages.empty()) PrintRegistration(messages, base, *source_end);
-  source_end->Print(
-      "#undef HARENA_CHK_\n"
-      "#endif  // HARENA_CODEC\n");
+  if (kTakesParser) source_end->Print("#undef HARENA_CHK_\n");
+  source_end->Print("#endif  // $guard$\n", "guard", kGuard);
   return true;
 }
 

@@ -6,6 +6,8 @@
 #include <google/protobuf/compiler/cpp/names.h>
 #include <google/protobuf/wire_format.h>
 
+#include "protobuf_release.h"
+
 namespace harena::codegen {
 
 namespace cpp = google::protobuf::compiler::cpp;
@@ -18,7 +20,8 @@ namespace {
 // The data member of the generated class.
 std::string MemberName(const FieldDescriptor& field) {
   const auto* oneof = field.real_containing_oneof();
-  return "_impl_." + (oneof == nullptr ? "" : oneof->name() + "_.") + cpp::FieldName(&field) + "_";
+  const std::string where = oneof == nullptr ? "" : std::string(oneof->name()) + "_.";
+  return "_impl_." + where + cpp::FieldName(&field) + "_";
 }
 
 const char* PrimitiveName(const FieldDescriptor& field) {
@@ -81,21 +84,22 @@ const char* MethodName(const FieldDescriptor& field) {
 }  // namespace
 
 bool IsClosedEnum(const FieldDescriptor& field) {
-  return field.type() == FieldDescriptor::TYPE_ENUM &&
-         field.file()->syntax() != google::protobuf::FileDescriptor::SYNTAX_PROTO3;
+  return field.type() == FieldDescriptor::TYPE_ENUM && IsClosed(field);
 }
 
 bool HasHasbit(const FieldDescriptor& field) {
-  return field.has_optional_keyword() || field.is_required();
+  return field.has_presence() && field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE &&
+         field.real_containing_oneof() == nullptr;
 }
 
 std::string Utf8Name(const FieldDescriptor& field) {
-  const bool strict = field.type() == FieldDescriptor::TYPE_STRING &&
-                      field.file()->syntax() == google::protobuf::FileDescriptor::SYNTAX_PROTO3;
-  return strict ? '"' + field.full_name() + '"' : "nullptr";
+  const bool strict = field.type() == FieldDescriptor::TYPE_STRING && MustBeUtf8(field);
+  return strict ? '"' + std::string(field.full_name()) + '"' : "nullptr";
 }
 
-bool HasHarenaField(const FieldDescriptor& field) { return field.is_repeated() && !field.is_map(); }
+bool HasHarenaField(const FieldDescriptor& field) {
+  return kTakesParser && field.is_repeated() && !field.is_map();
+}
 
 uint32_t TagOf(const FieldDescriptor& field) {
   return WireFormatLite::MakeTag(field.number(), WireFormat::WireTypeForFieldType(field.type()));
@@ -106,7 +110,7 @@ uint32_t PackedTagOf(const FieldDescriptor& field) {
 }
 
 Variables VariablesOf(const FieldDescriptor& field) {
-  std::string type = std::string("TYPE_") + field.type_name();
+  std::string type = "TYPE_" + std::string(field.type_name());
   std::transform(type.begin(), type.end(), type.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   Variables variables = {
@@ -120,7 +124,8 @@ Variables VariablesOf(const FieldDescriptor& field) {
       {"tag", std::to_string(TagOf(field))},
       {"packed_tag", std::to_string(PackedTagOf(field))},
   };
-  if (const auto* oneof = field.real_containing_oneof()) variables["oneof"] = oneof->name();
+  if (const auto* oneof = field.real_containing_oneof())
+    variables["oneof"] = std::string(oneof->name());
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
     variables["message"] = cpp::QualifiedClassName(field.message_type());
   }

@@ -14,7 +14,7 @@ using Variables = std::map<std::string, std::string>;
 /// "nullptr"), oneof; for messages `message`, for enums `enum`.
 Variables VariablesOf(const google::protobuf::FieldDescriptor& field);
 
-/// Whether the class keeps a bit for the field's presence.
+/// Whether the class keeps a bit that tells whether the field, a scalar or a string, is there.
 bool HasHasbit(const google::protobuf::FieldDescriptor& field);
 
 /// Whether it is a repeated field whose place in the class is of a type of ours (codec/repeated.h).

@@ -4,6 +4,7 @@
 #include <google/protobuf/wire_format_lite.h>
 
 #include "field_names.h"
+#include "protobuf_release.h"
 
 namespace harena::codegen {
 namespace {
@@ -258,10 +259,10 @@ void PrintUnusual(const Descriptor& message, Printer& out) {
       "  }\n");
   for (int i = 0; i < message.extension_range_count(); ++i) {
     const Descriptor::ExtensionRange& range = *message.extension_range(i);
-    const auto start = WireFormatLite::MakeTag(range.start, WireFormatLite::WIRETYPE_VARINT);
+    const auto start = WireFormatLite::MakeTag(StartOf(range), WireFormatLite::WIRETYPE_VARINT);
     std::string condition = std::to_string(start) + "u <= tag";
-    if (range.end <= FieldDescriptor::kMaxNumber) {
-      const auto end = WireFormatLite::MakeTag(range.end, WireFormatLite::WIRETYPE_VARINT);
+    if (EndOf(range) <= FieldDescriptor::kMaxNumber) {
+      const auto end = WireFormatLite::MakeTag(EndOf(range), WireFormatLite::WIRETYPE_VARINT);
       condition += " && tag < " + std::to_string(end) + "u";
     }
     out.Print(

@@ -6,6 +6,7 @@
 #include <google/protobuf/compiler/cpp/names.h>
 
 #include "field_names.h"
+#include "protobuf_release.h"
 
 namespace harena::codegen {
 namespace {
@@ -50,7 +51,7 @@ std::string Presence(const FieldDescriptor& field) {
   const std::string name = cpp::FieldName(&field);
   const bool message = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
   if (message || field.real_containing_oneof() || HasHasbit(field)) {
-    return "_internal_has_" + name + "()";
+    return kHas + name + "()";
   }
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_STRING:
@@ -96,7 +97,7 @@ void PrintSerializer(const Descriptor& message, Printer& out) {
     ranges.push_back(message.extension_range(i));
   }
   std::sort(ranges.begin(), ranges.end(),
-            [](const auto* a, const auto* b) { return a->start < b->start; });
+            [](const auto* a, const auto* b) { return StartOf(*a) < StartOf(*b); });
 
   out.Print(
       "uint8_t* $class$::HarenaWrite(uint8_t* to, ::harena::pb::codec::Writer& writer) const {\n"
@@ -111,7 +112,7 @@ void PrintSerializer(const Descriptor& message, Printer& out) {
       "class", cpp::ClassName(&message));
   out.Indent();
   while (!fields.empty() || !ranges.empty()) {
-    if (ranges.empty() || (!fields.empty() && fields.back()->number() > ranges.back()->start)) {
+    if (ranges.empty() || (!fields.empty() && fields.back()->number() > StartOf(*ranges.back()))) {
       const FieldDescriptor& field = *fields.back();
       fields.pop_back();
       if (field.is_repeated()) {
@@ -124,8 +125,9 @@ void PrintSerializer(const Descriptor& message, Printer& out) {
       ranges.pop_back();
       out.Print(
           "to = codec::WriteExtensions(to, writer, _impl_._extensions_,\n"
-          "                            internal_default_instance(), $start$, $end$);\n",
-          "start", std::to_string(range.start), "end", std::to_string(range.end));
+          "                            $default$, $start$, $end$);\n",
+          "default", kDefaultInstance, "start", std::to_string(StartOf(range)), "end",
+          std::to_string(EndOf(range)));
     }
   }
   out.Outdent();

@@ -12,11 +12,21 @@ namespace {
 constinit std::mutex mutex;
 constinit codec::Registration* newest = nullptr;
 
+std::string VersionName() {
+  const int major = GOOGLE_PROTOBUF_VERSION / 1000000;
+  // From 22 on the C++ library has a major number of its own in front of the release's.
+  return (major == 3 ? "3." : "") + std::to_string(GOOGLE_PROTOBUF_VERSION / 1000 % 1000) + "." +
+         std::to_string(GOOGLE_PROTOBUF_VERSION % 1000);
+}
+
 std::string WhyNot(bool arena_strings) {
+  if (HARENA_SERIALIZER == 0) {
+    return "the codec knows protobuf 3.21 with libstdc++'s C++11 strings, and protobuf 36; this "
+           "program was compiled with others, so protobuf's own code serves every message";
+  }
   if (HARENA_CODEC == 0) {
-    return "the codec knows protobuf 3.21 with libstdc++'s C++11 strings; this program was "
-           "compiled "
-           "with others, so protobuf's own code serves every message";
+    return "this protobuf parses by tables inside of the library, so protobuf's own code parses "
+           "every message; strings of requests are ordinary ones";
   }
   if (!arena_strings) {
     return "std::string of the C++ library that this program runs with is laid out otherwise than "
@@ -49,10 +59,9 @@ Registration::~Registration() {
 
 CapabilityReport Capabilities() {
   CapabilityReport report;
-  report.protobuf_version = std::to_string(GOOGLE_PROTOBUF_VERSION / 1000000) + "." +
-                            std::to_string(GOOGLE_PROTOBUF_VERSION / 1000 % 1000) + "." +
-                            std::to_string(GOOGLE_PROTOBUF_VERSION % 1000);
+  report.protobuf_version = VersionName();
   report.codec = HARENA_CODEC != 0;
+  report.serializer = HARENA_SERIALIZER != 0;
   report.arena_strings = layout::StringImagesWork();
   report.why_not = WhyNot(report.arena_strings);
   const std::lock_guard lock(mutex);
@@ -63,7 +72,10 @@ CapabilityReport Capabilities() {
 }
 
 std::string CapabilityReport::ToText() const {
-  std::string text = "protobuf " + protobuf_version + ", codec " + (codec ? "on" : "off") +
+  std::string text = "protobuf " + protobuf_version + ", codec " +
+                     (codec        ? "on"
+                      : serializer ? "serializer only"
+                                   : "off") +
                      ", arena strings " + (arena_strings ? "on" : "off") + "\n";
   if (!why_not.empty()) text += why_not + "\n";
   for (const CodecMessage& message : messages) {

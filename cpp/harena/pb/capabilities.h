@@ -15,8 +15,9 @@ struct CodecMessage {
 
 /// What of the generated codec works in this program.
 struct CapabilityReport {
-  std::string protobuf_version;  ///< Of the headers compiled against, such as "3.21.12".
+  std::string protobuf_version;  ///< Of the headers compiled against: "3.21.12", "36.2".
   bool codec = false;            ///< Generated parsers and serializers act.
+  bool serializer = false;       ///< Generated serializers act, with or without parsers.
   /// The strings of frozen messages live in scopes. False where std::string is not as compiled for.
   bool arena_strings = false;
   std::string why_not;  ///< Why one of these is false; empty when none is.

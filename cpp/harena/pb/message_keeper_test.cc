@@ -316,7 +316,7 @@ TEST_F(KeeperTest, ARefusedInstanceIsNotClearedAndNotKept) {
     if (status != ParseStatus::kRefused) break;
     ++refused;
   }
-  EXPECT_GT(refused, 50);
+  EXPECT_GT(refused, 40);
   EXPECT_GE(keeper->stats().instances_dropped, static_cast<uint64_t>(refused));
   Scope scope = MakeScope();
   EXPECT_EQ(Request(*keeper, scope)->numbers_size(), 0);

@@ -53,6 +53,7 @@ ParseResult Parse(Scope& scope, std::string_view wire, MessageLite& message) noe
   return Parse(scope, input, wire.size(), message);
 }
 
+#if HARENA_CODEC
 ParseResult ParseFrozenInto(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
                             MessageLite& message, bool has_codec) noexcept {
   if (!has_codec || scope.mode() != Mode::kCodec || !layout::StringImagesWork()) {
@@ -71,6 +72,12 @@ ParseResult ParseFrozenInto(Scope& scope, ZeroCopyInputStream& input, size_t wir
   if (builder.refused()) result = {.status = ParseStatus::kRefused, .refusal = builder.refusal()};
   return result;
 }
+#else
+ParseResult ParseFrozenInto(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
+                            MessageLite& message, bool /*has_codec*/) noexcept {
+  return Parse(scope, input, wire_bytes, message);
+}
+#endif
 
 ParseResult ParseFrozenInto(Scope& scope, std::string_view wire, MessageLite& message,
                             bool has_codec) noexcept {

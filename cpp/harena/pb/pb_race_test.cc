@@ -75,7 +75,7 @@ TEST(PbRace, KeeperBorrowedWhileDecaying) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i) {
       threads.emplace_back([&, i] {
-        for (int round = 0; !stop.load(); ++round) {
+        while (!stop.load()) {
           Scope scope({.page_pool = &pool, .mode = Mode::kReuse});
           const MessageKeeper::Pair pair = keeper.Borrow(scope);
           auto* request = static_cast<Shapes*>(pair.request);

@@ -41,7 +41,7 @@ std::optional<std::string> WhyNotReusable(const Message& prototype) {
       // Map entries are never kept, but they are what the growth rule watches.
       if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE || field.is_map()) continue;
       if (!field.is_repeated() && !SurvivesClear(message, field)) {
-        return "field " + field.full_name() + " is dropped by Clear(); " +
+        return "field " + std::string(field.full_name()) + " is dropped by Clear(); " +
                (field.real_containing_oneof() != nullptr
                     ? "a message in a oneof is not kept by this version of protobuf"
                     : "declare it `optional`");

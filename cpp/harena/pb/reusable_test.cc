@@ -9,6 +9,7 @@
 #include <google/protobuf/struct.pb.h>
 #include <gtest/gtest.h>
 
+#include "harena/pb/compat.h"
 #include "harena/test/shapes.pb.h"
 #include "harena/test/shapes2.pb.h"
 #include "harena/test/wide.pb.h"
@@ -28,7 +29,7 @@ std::string Why() {
 // What protobuf does decides, not its version: 3.21 drops such a field, newer ones may keep it.
 bool DropsWithoutPresence() {
   google::protobuf::Arena arena;
-  auto* message = google::protobuf::Arena::CreateMessage<test::DroppedWithoutPresence>(&arena);
+  auto* message = CreateOn<test::DroppedWithoutPresence>(arena);
   const test::Leaf* leaf = message->mutable_leaf();
   message->Clear();
   return message->mutable_leaf() != leaf;

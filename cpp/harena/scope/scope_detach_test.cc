@@ -75,7 +75,8 @@ TEST_F(DetachTest, OwnershipMoves) {
   DetachedScope third;
   EXPECT_FALSE(third);
   third = std::move(second);
-  third = std::move(*&third);
+  auto& same = third;  // compilers warn of the plain form
+  third = std::move(same);
   EXPECT_TRUE(third);
 }
 

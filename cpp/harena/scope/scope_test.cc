@@ -156,7 +156,8 @@ TEST_F(ScopeTest, MovingHandsTheMemoryOver) {
   third.Create<Recorder>(ended, 3);
   third = std::move(second);  // what it held before ends now
   EXPECT_EQ(ended, std::vector<int>{3});
-  third = std::move(*&third);
+  auto& same = third;  // compilers warn of the plain form
+  third = std::move(same);
   EXPECT_EQ(ended, std::vector<int>{3});
   third.Create<Recorder>(ended, 4);
 

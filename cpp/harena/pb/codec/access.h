@@ -40,7 +40,7 @@ struct Access {
   static void SetSize(const T& message, size_t size, const google::protobuf::Arena* arena) {
     message._impl_._cached_size_.Set(static_cast<int>(size));
     // Only protobuf's "unsafe" setters join parts of two arenas.
-    const google::protobuf::Arena* const own = message._internal_metadata_.arena();
+    const google::protobuf::Arena* const own = message.GetArena();
     if (HARENA_UNLIKELY(own != arena)) ForgetSized(own);
   }
   template <typename T>

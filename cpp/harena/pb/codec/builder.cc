@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#if HARENA_CODEC
 namespace harena::pb::codec {
 
 namespace {
@@ -69,3 +70,4 @@ void Builder::SetString(google::protobuf::internal::ArenaStringPtr& field, std::
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_CODEC

@@ -18,6 +18,7 @@
 #include "harena/pb/layout/string_image.h"
 #include "harena/pb/message_arena.h"
 
+#if HARENA_CODEC
 namespace harena::pb::codec {
 
 /// Where one parse puts what it reads.
@@ -201,3 +202,4 @@ const char* ParseOrStock(T& message, const char* ptr,
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_CODEC

@@ -10,9 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include <google/protobuf/stubs/logging.h>
-
 #include "harena/pb/codec/test_compare.h"
+#include "harena/pb/codec/test_log.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
@@ -31,7 +30,7 @@ ChunkSizes SizesOf(uint8_t choice) {
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // What is refused is not worth a line of log each.
-  static const bool quiet = (google::protobuf::SetLogHandler(nullptr), true);
+  static const SilentLog quiet;
   static_cast<void>(quiet);
   if (size < 3) return 0;
   const Subject& subject = Subjects()[data[0] % Subjects().size()];

@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 
-#include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
 #include "harena/pb/codec/test_compare.h"
+#include "harena/pb/codec/test_log.h"
 #include "harena/pb/codec/test_random_message.h"
 #include "harena/pb/codec/test_wire_mutation.h"
 
@@ -31,7 +31,7 @@ class Damaged : public testing::TestWithParam<size_t> {
 
   const Subject& subject_;
   Random random_;
-  const google::protobuf::LogSilencer quiet_;
+  const SilentLog quiet_;
 };
 
 TEST_P(Damaged, TruncatedAtEveryByte) {

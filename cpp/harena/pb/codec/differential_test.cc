@@ -9,10 +9,10 @@
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
-#include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
 #include "harena/pb/codec/test_compare.h"
+#include "harena/pb/codec/test_log.h"
 #include "harena/pb/codec/test_random_message.h"
 #include "harena/test/codec_lite.pb.h"
 #include "harena/test/codec_maps.pb.h"
@@ -57,7 +57,7 @@ class EveryType : public testing::TestWithParam<size_t> {
 
   const Subject& subject_;
   Random random_;
-  const google::protobuf::LogSilencer quiet_;
+  const SilentLog quiet_;
 };
 
 TEST_P(EveryType, RandomMessagesInEveryWay) {
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 void Collect(const Descriptor& type, std::set<std::string>& names) {
   if (type.options().map_entry()) return;
-  names.insert(type.full_name());
+  names.insert(std::string(type.full_name()));
   for (int i = 0; i < type.nested_type_count(); ++i) Collect(*type.nested_type(i), names);
 }
 

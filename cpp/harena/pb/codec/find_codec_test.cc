@@ -48,7 +48,7 @@ TEST(FindCodec, NobodyElses) {
   }
   // Messages there are protobuf's in everything.
   for (Arena* arena : {&on_stack, on_heap.get(), on_scope, on_arena, on_block}) {
-    auto* message = Arena::CreateMessage<Whole>(arena);
+    auto* message = CreateOn<Whole>(*arena);
     Fill(*message, "stock", Length::kMiddle);
     Whole twin;
     Fill(twin, "stock", Length::kMiddle);
@@ -103,7 +103,7 @@ TEST(FindCodec, SeveralThreadsBuildMessagesOfOneScope) {
   std::vector<std::thread> threads;
   const auto build = [&] {
     for (int i = 0; i < 50; ++i) {
-      auto* message = Arena::CreateMessage<Whole>(&arena);
+      auto* message = CreateOn<Whole>(arena);
       Fill(*message, "built", Length::kMiddle);
       ASSERT_EQ(BytesOf(*message), bytes);
       ASSERT_TRUE(message->ParseFromString(bytes));

@@ -3,8 +3,10 @@
 
 #include "harena/pb/layout/support.h"
 
-#if HARENA_CODEC
+#if HARENA_SERIALIZER
 #include "harena/pb/codec/access.h"
+#endif
+#if HARENA_CODEC
 #include "harena/pb/codec/repeated.h"
 #include "harena/pb/codec/string_ptr.h"
 #endif

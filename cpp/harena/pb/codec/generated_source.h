@@ -3,16 +3,18 @@
 
 #include "harena/pb/layout/support.h"
 
-#if HARENA_CODEC
+#if HARENA_SERIALIZER
 #include <bit>
 
 #include <google/protobuf/wire_format.h>
 
 #include "harena/pb/capabilities.h"
-#include "harena/pb/codec/builder.h"
-#include "harena/pb/codec/read.h"
-#include "harena/pb/codec/read_map.h"
 #include "harena/pb/codec/serialize.h"
 #include "harena/pb/codec/write.h"
 #include "harena/pb/codec/write_map.h"
+#endif
+#if HARENA_CODEC
+#include "harena/pb/codec/builder.h"
+#include "harena/pb/codec/read.h"
+#include "harena/pb/codec/read_map.h"
 #endif

@@ -2,10 +2,10 @@
 #include <functional>
 #include <string>
 
-#include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
 #include "harena/pb/codec/test_compare.h"
+#include "harena/pb/codec/test_log.h"
 #include "harena/pb/test_wire.h"
 
 namespace harena::pb::codec::test {
@@ -78,7 +78,7 @@ const Nest kNests[] = {
 class Nesting : public testing::TestWithParam<Nest> {};
 
 TEST_P(Nesting, AsDeepAsProtobuf) {
-  const google::protobuf::LogSilencer quiet;
+  const SilentLog quiet;
   const Nest& nest = GetParam();
   const Subject& subject = SubjectNamed(nest.type);
   std::string wire = nest.innermost();

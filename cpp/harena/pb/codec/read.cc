@@ -1,5 +1,6 @@
 #include "harena/pb/codec/read.h"
 
+#if HARENA_CODEC
 namespace harena::pb::codec {
 
 const char* ReadCutText(const char* ptr, int size, ParseContext* context, Builder& builder,
@@ -52,3 +53,4 @@ const char* ReadRepeatedString(const char* ptr, ParseContext* context, Builder& 
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_CODEC

@@ -18,6 +18,7 @@
 #include "harena/pb/codec/varint.h"
 #include "harena/pb/layout/parse_window.h"
 
+#if HARENA_CODEC
 namespace harena::pb::codec {
 
 using google::protobuf::RepeatedField;
@@ -177,3 +178,4 @@ void ReservePackedFixed(const char* ptr, ParseContext* context, Builder& builder
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_CODEC

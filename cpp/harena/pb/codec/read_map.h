@@ -14,6 +14,7 @@
 #include "harena/pb/codec/string_bodies.h"
 #include "harena/pb/codec/wire.h"
 
+#if HARENA_CODEC
 namespace harena::pb::codec {
 
 using google::protobuf::internal::WireFormatLite;
@@ -177,3 +178,4 @@ HARENA_NOINLINE const char* ReadMapEntry(
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_CODEC

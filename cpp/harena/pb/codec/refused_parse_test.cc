@@ -4,13 +4,13 @@
 #include <string>
 
 #include <google/protobuf/descriptor.h>
-#include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
 #include "harena/base/compiler.h"
 #include "harena/mem/test_pool.h"
 #include "harena/pb/codec/test_chunks.h"
 #include "harena/pb/codec/test_compare.h"
+#include "harena/pb/codec/test_log.h"
 #include "harena/pb/codec/test_random_message.h"
 #include "harena/pb/codec/test_wire_mutation.h"
 
@@ -43,7 +43,7 @@ bool CanGrow(const google::protobuf::Descriptor& type) {
 class Refused : public testing::TestWithParam<size_t> {};
 
 TEST_P(Refused, AnywhereOrNowhere) {
-  const google::protobuf::LogSilencer quiet;
+  const SilentLog quiet;
   const Subject& subject = Subjects()[GetParam()];
   Random random(GetParam() + 7);
   PagePool pool(TestOptions());

@@ -5,6 +5,7 @@
 
 #include "harena/pb/message_arena.h"
 
+#if HARENA_CODEC
 namespace harena::pb::codec {
 namespace {
 
@@ -71,3 +72,4 @@ void AddString(RepeatedPtrField<std::string>& field, std::string&& text) {
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_CODEC

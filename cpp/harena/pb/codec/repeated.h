@@ -14,6 +14,7 @@
 #include "harena/pb/codec/access.h"
 #include "harena/pb/layout/repeated_window.h"
 
+#if HARENA_CODEC
 namespace harena::pb::codec {
 
 /// An array's elements with twice the room, `*capacity` elements then, for a field whose message is
@@ -174,3 +175,4 @@ bool AllAreInitialized(const HarenaRepeatedPtrField<T>& field) {
 
 }  // namespace internal
 }  // namespace google::protobuf
+#endif  // HARENA_CODEC

@@ -13,6 +13,8 @@
 #include "harena/pb/codec/test_safety.h"
 #include "harena/pb/message.h"
 
+// Elsewhere the fields are protobuf's.
+#if HARENA_CODEC
 namespace harena::pb::codec {
 namespace {
 
@@ -165,3 +167,4 @@ TEST_F(Repeated, OnTheHeapAndOnAStockArenaItIsProtobufsOwn) {
 
 }  // namespace
 }  // namespace harena::pb::codec
+#endif  // HARENA_CODEC

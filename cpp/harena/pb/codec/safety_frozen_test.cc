@@ -177,7 +177,7 @@ std::vector<FrozenRow<T>> RowsForAny() {
        }},
       {"merge_into_other_arena",
        [](C& c) {
-         T* into = Arena::CreateMessage<T>(&c.arena);
+         T* into = CreateOn<T>(c.arena);
          static_cast<Message*>(into)->MergeFrom(static_cast<const Message&>(*c.frozen));
          c.scope.reset();
          ExpectOrdinary(*into, c.twin);
@@ -336,11 +336,11 @@ std::vector<FrozenRow<Whole>> RowsForWhole() {
       {"any",
        [](C& c) {
          google::protobuf::Any any;
-         any.PackFrom(*c.frozen);
+         EXPECT_TRUE(any.PackFrom(*c.frozen));
          Part part;
          EXPECT_TRUE(c.frozen->any().UnpackTo(&part));
          EXPECT_TRUE(c.frozen->any().Is<Part>());
-         c.scope->CreateMessage<Whole>()->mutable_any()->PackFrom(c.frozen->part());
+         EXPECT_TRUE(c.scope->CreateMessage<Whole>()->mutable_any()->PackFrom(c.frozen->part()));
          c.scope.reset();
          Whole whole;
          EXPECT_TRUE(any.UnpackTo(&whole));

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harena/pb/codec/test_safety.h"
+#include "harena/pb/compat.h"
 
 namespace harena::pb::codec {
 namespace {
@@ -78,7 +79,7 @@ TEST(Safety, ADifferenceIsSeen) {
             }()),
             [&] {
               google::protobuf::Arena arena;
-              auto* message = google::protobuf::Arena::CreateMessage<Whole>(&arena);
+              auto* message = CreateOn<Whole>(arena);
               Kept kept;
               row.apply(*message, *message, kept);
               return BytesOf(*message);

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include <google/protobuf/descriptor.h>
-#include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
 #include "harena/pb/codec/test_compare.h"
+#include "harena/pb/codec/test_log.h"
 #include "harena/pb/codec/test_random_message.h"
 #include "harena/pb/test_wire.h"
 
@@ -122,7 +122,7 @@ class Strange : public testing::TestWithParam<size_t> {
 
   const Subject& subject_;
   Random random_;
-  const google::protobuf::LogSilencer quiet_;
+  const SilentLog quiet_;
 };
 
 TEST_P(Strange, EveryFieldWithEveryWireTypeAndValue) {

@@ -4,6 +4,7 @@
 
 #include "harena/pb/message_arena.h"
 
+#if HARENA_CODEC
 namespace harena::pb::codec {
 namespace {
 
@@ -41,3 +42,4 @@ bool TryAdoptFirst(ArenaStringPtr& field, std::string& text, Arena* arena) {
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_CODEC

@@ -7,6 +7,9 @@
 
 #include <google/protobuf/arenastring.h>
 
+#include "harena/pb/layout/support.h"
+
+#if HARENA_CODEC
 namespace harena::pb::codec {
 
 /// Makes `text` the value of `field`, of a message on `arena`. A first value in a scope of mode
@@ -73,3 +76,4 @@ static_assert(sizeof(HarenaArenaStringPtr) == sizeof(ArenaStringPtr) &&
               "the codec's string field must be protobuf's in all but name");
 
 }  // namespace google::protobuf::internal
+#endif  // HARENA_CODEC

@@ -11,6 +11,7 @@
 
 #include "harena/pb/codec/string_bodies.h"
 #include "harena/pb/codec/test_heap_count.h"
+#include "harena/pb/layout/support.h"
 
 namespace harena::pb::codec {
 namespace {
@@ -54,6 +55,9 @@ TEST(StringStore, OnAnotherThreadTheAnswerIsNull) {
 }
 
 TEST(StringStore, NothingIsTakenFromTheHeapInSteadyState) {
+  if (HARENA_CODEC == 0) {
+    GTEST_SKIP() << "this protobuf keeps an arena's list of cleanups on the heap";
+  }
   google::protobuf::Arena arena;
   StringStore store(arena);
   size_t taken = 0;

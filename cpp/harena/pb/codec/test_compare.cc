@@ -143,7 +143,7 @@ std::string DeterministicBytes(const Message& message) {
     google::protobuf::io::StringOutputStream stream(&bytes);
     google::protobuf::io::CodedOutputStream out(&stream);
     out.SetSerializationDeterministic(true);
-    message.SerializePartialToCodedStream(&out);
+    static_cast<void>(message.SerializePartialToCodedStream(&out));
   }
   return bytes;
 }

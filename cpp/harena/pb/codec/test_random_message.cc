@@ -15,7 +15,6 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
-using google::protobuf::FileDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 using google::protobuf::UnknownFieldSet;
@@ -71,10 +70,28 @@ std::string RandomText(Random& random, bool utf8) {
   return text;
 }
 
+// Newer protobuf has no syntax() to ask for.
+template <typename Field>
+bool IsOpenEnum(const Field& field) {
+  if constexpr (requires { field.file()->syntax(); }) {
+    return field.file()->syntax() == field.file()->SYNTAX_PROTO3;
+  } else {
+    return !field.legacy_enum_field_treated_as_closed();
+  }
+}
+
+template <typename Field>
+bool MustBeUtf8(const Field& field) {
+  if constexpr (requires { field.file()->syntax(); }) {
+    return field.file()->syntax() == field.file()->SYNTAX_PROTO3;
+  } else {
+    return field.requires_utf8_validation();
+  }
+}
+
 int RandomEnum(const FieldDescriptor& field, Random& random) {
   const EnumDescriptor& type = *field.enum_type();
-  const bool open = field.file()->syntax() == FileDescriptor::SYNTAX_PROTO3;
-  if (open && OneIn(random, 4)) return static_cast<int>(RandomBits(random));
+  if (IsOpenEnum(field) && OneIn(random, 4)) return static_cast<int>(RandomBits(random));
   return type.value(static_cast<int>(Below(random, type.value_count())))->number();
 }
 
@@ -164,9 +181,8 @@ class Filler {
         return many ? to.AddEnumValue(&message, f, value) : to.SetEnumValue(&message, f, value);
       }
       case FieldDescriptor::CPPTYPE_STRING: {
-        const bool utf8 =
-            field.type() == FieldDescriptor::TYPE_STRING &&
-            (field.file()->syntax() == FileDescriptor::SYNTAX_PROTO3 || OneIn(random_, 2));
+        const bool utf8 = field.type() == FieldDescriptor::TYPE_STRING &&
+                          (MustBeUtf8(field) || OneIn(random_, 2));
         std::string value = RandomText(random_, utf8);
         return many ? to.AddString(&message, f, std::move(value))
                     : to.SetString(&message, f, std::move(value));

@@ -76,7 +76,7 @@ class Places {
         Parse(*message, BytesOf(source), -1);
         return message;
       case Origin::kOtherArena:
-        message = google::protobuf::Arena::CreateMessage<T>(&arena_);
+        message = CreateOn<T>(arena_);
         Fill(*message, name, length);
         return message;
     }

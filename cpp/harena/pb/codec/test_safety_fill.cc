@@ -47,8 +47,8 @@ void Fill(Whole& message, const std::string& name, Length length) {
   Fill(*message.mutable_part(), name + " part", length);
   Fill(*message.mutable_maybe_part(), name + " maybe part", length);
   message.set_choice_text(Text(name + " choice", length));
-  message.mutable_any()->PackFrom(message.part());
-  message.add_anys()->PackFrom(message.maybe_part());
+  static_cast<void>(message.mutable_any()->PackFrom(message.part()));
+  static_cast<void>(message.add_anys()->PackFrom(message.maybe_part()));
   for (int i = -2; i < 3; ++i) {
     message.add_numbers(i * 1000);
     message.add_ratios(i / 8.0);

@@ -7,8 +7,10 @@
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/field_mask_util.h>
 #include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
 
 #include "harena/pb/codec/test_safety.h"
+#include "harena/pb/compat.h"
 
 namespace harena::pb::codec {
 namespace {
@@ -164,7 +166,7 @@ const std::vector<Row<Whole>>& WholeMessageRows() {
        }},
       {"part_set_allocated_from_arena",
        [](Whole& a, Whole&, Kept&) {
-         auto* part = google::protobuf::Arena::CreateMessage<Part>(a.GetArena());
+         auto* part = CreateOn<Part>(*a.GetArena());
          Fill(*part, "given", Length::kMiddle);
          a.set_allocated_part(part);
          a.mutable_part()->mutable_inner()->set_name(kHuge);
@@ -226,17 +228,18 @@ const std::vector<Row<Whole>>& WholeMessageRows() {
       {"discard_unknown_fields", [](Whole& a, Whole&, Kept&) { a.DiscardUnknownFields(); }},
       {"text_format_merge",
        [](Whole& a, Whole&, Kept&) {
-         TextFormat::MergeFromString(
+         const bool merged = TextFormat::MergeFromString(
              "text: 'merged' texts: 'one' texts: 'two' part { name: 'a name that is rather long' }"
              "words { key: 'k' value: 'a value that is rather long' } choice_blob: '\\377'",
              &a);
+         EXPECT_TRUE(merged);
        }},
       {"text_format_round",
        [](Whole& a, Whole& b, Kept&) {
          std::string text;
          b.DiscardUnknownFields();
-         TextFormat::PrintToString(b, &text);
-         if (!TextFormat::ParseFromString(text, &a)) a.Clear();
+         const bool printed = TextFormat::PrintToString(b, &text);
+         if (!printed || !TextFormat::ParseFromString(text, &a)) a.Clear();
        }},
       {"json_round",
        [](Whole& a, Whole& b, Kept&) {
@@ -250,8 +253,8 @@ const std::vector<Row<Whole>>& WholeMessageRows() {
        [](Whole& a, Whole& b, Kept&) {
          Part part;
          part.set_name(b.text());
-         a.mutable_any()->PackFrom(part);
-         a.add_anys()->PackFrom(part, "example.org");
+         EXPECT_TRUE(a.mutable_any()->PackFrom(part));
+         EXPECT_TRUE(a.add_anys()->PackFrom(part, "example.org"));
        }},
       {"any_unpack",
        [](Whole& a, Whole& b, Kept&) {

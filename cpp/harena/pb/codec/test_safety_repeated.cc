@@ -17,6 +17,16 @@ void NeedTwo(Whole& message) {
   while (message.parts_size() < 2) message.add_parts()->set_name("one of at least two parts");
 }
 
+// Newer protobuf has it under the standard library's name.
+template <typename Field>
+void Resize(Field& field, int size, double value) {
+  if constexpr (requires { field.resize(size, value); }) {
+    field.resize(size, value);
+  } else {
+    field.Resize(size, value);
+  }
+}
+
 }  // namespace
 
 const std::vector<Row<Whole>>& RepeatedRows() {
@@ -192,7 +202,7 @@ const std::vector<Row<Whole>>& RepeatedRows() {
       {"numbers",
        [](Whole& a, Whole& b, Kept&) {
          for (int i = 0; i < 100; ++i) a.add_numbers(-i);
-         a.mutable_ratios()->Resize(70, 0.5);
+         Resize(*a.mutable_ratios(), 70, 0.5);
          a.mutable_deltas()->MergeFrom(b.deltas());
          a.mutable_numbers()->erase(a.mutable_numbers()->begin());
          a.mutable_numbers()->Truncate(20);

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
 #include "harena/pb/codec/test_compare.h"
+#include "harena/pb/codec/test_log.h"
 #include "harena/pb/test_wire.h"
 #include "harena/test/codec_scalars.pb.h"
 
@@ -48,7 +48,7 @@ const std::vector<std::string>& Texts() {
 class Utf8 : public testing::TestWithParam<const char*> {};
 
 TEST_P(Utf8, EveryFieldAtEveryPlaceOfAString) {
-  const google::protobuf::LogSilencer quiet;
+  const SilentLog quiet;
   const Subject& subject = SubjectNamed(GetParam());
   const Descriptor& type = *subject.prototype->GetDescriptor();
   for (int i = 0; i < type.field_count(); ++i) {
@@ -85,23 +85,6 @@ INSTANTIATE_TEST_SUITE_P(Types, Utf8,
                            std::replace(name.begin(), name.end(), '.', '_');
                            return name;
                          });
-
-std::vector<std::string>* log_lines = nullptr;
-
-void Note(google::protobuf::LogLevel, const char*, int, const std::string& message) {
-  log_lines->push_back(message);
-}
-
-// The log lines of `action`.
-template <typename Action>
-std::vector<std::string> LogOf(Action action) {
-  std::vector<std::string> lines;
-  log_lines = &lines;
-  google::protobuf::LogHandler* const outer = google::protobuf::SetLogHandler(&Note);
-  action();
-  google::protobuf::SetLogHandler(outer);
-  return lines;
-}
 
 TEST(Utf8Log, SaysTheSameWhenParsing) {
   for (const uint32_t number : {14u, 31u, 48u}) {

@@ -5,6 +5,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format.h>
 
+#if HARENA_SERIALIZER
 namespace harena::pb::codec {
 namespace {
 
@@ -22,13 +23,27 @@ void CheckUtf8OnWrite(std::string_view text, const char* utf8_name) {
                                    WireFormatLite::SERIALIZE, utf8_name);
 }
 
-uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag, const std::string& text,
-                     const char* utf8_name) {
+namespace {
+
+HARENA_INLINE uint8_t* WriteText(uint8_t* to, Writer& writer, uint32_t tag, std::string_view text,
+                                 const char* utf8_name) {
   const size_t size = text.size();
   to = writer.Room(to, size);
   to -= size;
   if (HARENA_UNLIKELY(!CopyText(to, text.data(), size))) CheckUtf8OnWrite(text, utf8_name);
   return PutTag(PutVarint(to, size), tag);
+}
+
+}  // namespace
+
+uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag, const std::string& text,
+                     const char* utf8_name) {
+  return WriteText(to, writer, tag, text, utf8_name);
+}
+
+uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag, std::string_view text,
+                     const char* utf8_name) {
+  return WriteText(to, writer, tag, text, utf8_name);
 }
 
 uint8_t* WriteRepeatedString(uint8_t* to, Writer& writer, uint32_t tag,
@@ -53,7 +68,7 @@ uint8_t* WriteUnknown(uint8_t* to, Writer& writer, const google::protobuf::Unkno
   const size_t size = WireFormat::ComputeUnknownFieldsSize(set);
   if (size > INT_MAX) throw OutOfRoom();
   to = writer.Room(to, size);
-  WireFormat::SerializeUnknownFieldsToArray(set, to - size);
+  static_cast<void>(WireFormat::SerializeUnknownFieldsToArray(set, to - size));
   return to - size;
 }
 
@@ -74,3 +89,4 @@ uint8_t* WriteExtensionsSlow(uint8_t* to, Writer& writer,
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_SERIALIZER

@@ -22,8 +22,9 @@
 #include "harena/pb/codec/packed.h"
 #include "harena/pb/codec/varint.h"
 #include "harena/pb/codec/writer.h"
-#include "harena/pb/layout/parse_window.h"
+#include "harena/pb/layout/extension_count.h"
 
+#if HARENA_SERIALIZER
 namespace harena::pb::codec {
 
 using google::protobuf::RepeatedField;
@@ -63,6 +64,9 @@ HARENA_INLINE uint8_t* WriteScalar(uint8_t* to, Writer& writer, uint32_t tag, T 
 void CheckUtf8OnWrite(std::string_view text, const char* utf8_name);
 
 uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag, const std::string& text,
+                     const char* utf8_name);
+/// Of a field whose accessors speak of views (string_type VIEW of newer protobuf).
+uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag, std::string_view text,
                      const char* utf8_name);
 
 uint8_t* WriteRepeatedString(uint8_t* to, Writer& writer, uint32_t tag,
@@ -164,3 +168,4 @@ HARENA_INLINE uint8_t* WriteExtensions(uint8_t* to, Writer& writer,
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_SERIALIZER

@@ -6,6 +6,7 @@
 #include "harena/pb/codec/wire.h"
 #include "harena/pb/codec/write.h"
 
+#if HARENA_SERIALIZER
 namespace harena::pb::codec {
 
 /// One part of an entry: the key (field 1) or the value (field 2).
@@ -56,3 +57,4 @@ uint8_t* WriteMap(uint8_t* to, Writer& writer, uint32_t tag,
 }
 
 }  // namespace harena::pb::codec
+#endif  // HARENA_SERIALIZER

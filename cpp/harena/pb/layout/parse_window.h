@@ -1,10 +1,9 @@
 // The parse context of protobuf from the inside: what its inline functions do, where the compiler
-// would not inline them, and two things that it knows and does not tell.
+// would not inline them, and what it knows and does not tell.
 #pragma once
 
 #include <algorithm>
 
-#include <google/protobuf/extension_set.h>
 #include <google/protobuf/parse_context.h>
 
 #include "harena/base/compiler.h"
@@ -15,7 +14,6 @@
 namespace harena::pb::layout {
 
 using google::protobuf::internal::EpsCopyInputStream;
-using google::protobuf::internal::ExtensionSet;
 using google::protobuf::internal::ParseContext;
 
 struct BufferEnd {
@@ -34,15 +32,10 @@ struct Depth {
   using Type = int ParseContext::*;
   friend constexpr Type Exposed(Depth);
 };
-struct ExtensionCount {
-  using Type = uint16_t ExtensionSet::*;
-  friend constexpr Type Exposed(ExtensionCount);
-};
 template struct Expose<BufferEnd, &EpsCopyInputStream::buffer_end_>;
 template struct Expose<LimitEnd, &EpsCopyInputStream::limit_end_>;
 template struct Expose<Limit, &EpsCopyInputStream::limit_>;
 template struct Expose<Depth, &ParseContext::depth_>;
-template struct Expose<ExtensionCount, &ExtensionSet::flat_size_>;
 
 /// Bytes that can be read from `ptr` without asking for the next chunk, up to but without the 16
 /// bytes of slop that always follow.
@@ -84,11 +77,6 @@ HARENA_INLINE bool PopLimit(ParseContext& context, int delta) noexcept {
   limit = Sum(limit, delta);
   context.*Exposed(LimitEnd()) = context.*Exposed(BufferEnd()) + std::min(0, limit);
   return true;
-}
-
-/// Whether a set has no extension, not even a cleared one.
-HARENA_INLINE bool IsEmpty(const ExtensionSet& set) noexcept {
-  return set.*Exposed(ExtensionCount()) == 0;
 }
 
 }  // namespace harena::pb::layout
