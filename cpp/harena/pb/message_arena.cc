@@ -42,12 +42,12 @@ google::protobuf::ArenaOptions OptionsOf(Scope& scope, std::span<std::byte> star
 
 MessageArena::MessageArena(Scope& scope) : MessageArena(scope, StartOf(scope)) {}
 
-MessageArena::MessageArena(Scope& scope, std::span<std::byte> start) : start_bytes_(start.size()) {
+MessageArena::MessageArena(Scope& scope, std::span<std::byte> start)
+    : start_bytes_(start.size()), budget_(scope.budget()) {
   // protobuf takes an arena's first block as it makes it.
-  BudgetFrame frame(scope.budget());
+  BudgetFrame frame(budget_);
   ::new (home_.place) google::protobuf::Arena(OptionsOf(scope, start));
-  if (scope.mode() != Mode::kCodec) return;
-  strings_.emplace(arena());
+  if (scope.mode() == Mode::kCodec) strings_.emplace(arena());
   home_.owner = this;
   home_.mark = home_.MarkHere();
 }
@@ -75,8 +75,7 @@ thread_local constinit const google::protobuf::Arena* last_found = nullptr;
 }  // namespace
 
 // What stands before an arena that is not ours may be anything, poisoned bytes included.
-HARENA_NO_SANITIZE MessageArena* MessageArena::FindCodec(
-    const google::protobuf::Arena* arena) noexcept {
+HARENA_NO_SANITIZE MessageArena* MessageArena::Find(const google::protobuf::Arena* arena) noexcept {
   if (arena == nullptr) return nullptr;
   const auto* home = reinterpret_cast<const Home*>(reinterpret_cast<const std::byte*>(arena) -
                                                    offsetof(Home, place));
