@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <bthread/bthread.h>
+#include <gflags/gflags.h>
 #include <gmock/gmock.h>
 #include <google/protobuf/util/message_differencer.h>
 
@@ -114,6 +115,26 @@ TEST_P(Lifecycle, ABthreadRunsDone) {
     ASSERT_EQ(bthread_start_background(&ignored, nullptr, run, new Work{task, result, done}), 0);
   };
   EXPECT_EQ(CallFromThreads(4, 30), 0);
+  rig_.ExpectAllMemoryBack();
+}
+
+// -usercode_in_pthread: parsed by a bthread; when these are busy, handled by a thread of brpc's own
+// pool.
+TEST_P(Lifecycle, HandlersInPthreads) {
+  gflags::FlagSaver saver;
+  ASSERT_FALSE(gflags::SetCommandLineOption("usercode_in_pthread", "true").empty());
+  std::atomic<int> in_pthread{0};
+  rig_.service.on_run = [&](Controller*, const Task* task, Result* result, Closure* done) {
+    if (bthread_self() == 0) in_pthread.fetch_add(1);
+    EXPECT_NE(FindScope(*result), nullptr);
+    Answer(*task, result);
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    done->Run();
+  };
+  for (int attempt = 0; attempt < 20 && in_pthread == 0; ++attempt) {
+    EXPECT_EQ(CallFromThreads(16, 10), 0);
+  }
+  EXPECT_GT(in_pthread, 0);
   rig_.ExpectAllMemoryBack();
 }
 

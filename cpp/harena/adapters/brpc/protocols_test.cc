@@ -153,6 +153,27 @@ TEST_P(Protocols, RequiredFields) {
   EXPECT_THAT(rig_.Http("/harena.test.brpc.Plain/Check", "{}"), HasSubstr("name"));
 }
 
+// These make their messages themselves: served as without Harena.
+TEST_P(Protocols, OthersDoNotAskTheFactory) {
+  rig_.service.on_run = [](Controller*, const Task* task, Result* result, Closure* done) {
+    EXPECT_EQ(FindScope(*result), nullptr);
+    EXPECT_EQ(task->GetArena(), nullptr);
+    Answer(*task, result);
+    done->Run();
+  };
+  for (const char* protocol : {"hulu_pbrpc", "sofa_pbrpc"}) {
+    const auto channel = rig_.Connect(protocol);
+    test::brpc::Work::Stub stub(channel.get());
+    const Task task = MakeTask();
+    Controller controller;
+    Result result;
+    stub.Run(&controller, &task, &result, nullptr);
+    ASSERT_FALSE(controller.Failed()) << controller.ErrorText();
+    EXPECT_TRUE(Same(result, Expected(task)));
+  }
+  EXPECT_TRUE(rig_.factory().stats().empty());
+}
+
 // The console is brpc's own: it has no method here, and takes none of our memory.
 TEST_P(Protocols, BuiltinServicesAreLeftAlone) {
   EXPECT_THAT(rig_.Http("/status"), HasSubstr("harena.test.brpc.Work"));
