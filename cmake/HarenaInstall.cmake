@@ -14,13 +14,15 @@ install(FILES
   ${PROJECT_BINARY_DIR}/harenaConfig.cmake
   ${PROJECT_BINARY_DIR}/harenaConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/HarenaGenerate.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/Findbrpc.cmake
   DESTINATION ${package_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# Two pkg-config files, because gRPC drags some eighty libraries in and most users of the memory do
+# Several pkg-config files, because gRPC drags some eighty libraries in and most users of the memory do
 # not want them:
 #   harena       base, mem, scope and, when built, pb (then it requires protobuf)
 #   harena-grpc  the gRPC adapter on top of it       (requires harena and grpc++)
+#   harena-brpc  the brpc adapter on top of it       (requires harena, brpc and gflags)
 # Layers were declared bottom to top; a static link line wants the users of a library before it.
 get_property(layers GLOBAL PROPERTY HARENA_STATIC_LAYERS)
 set(HARENA_PC_LIBS "")
@@ -28,6 +30,8 @@ set(HARENA_GRPC_PC_LIBS "")
 foreach(layer IN LISTS layers)
   if(layer STREQUAL "grpc")
     set(HARENA_GRPC_PC_LIBS "-lharena_grpc")
+  elseif(layer STREQUAL "brpc")
+    set(HARENA_BRPC_PC_LIBS "-lharena_brpc")
   else()
     string(PREPEND HARENA_PC_LIBS "-lharena_${layer} ")
   endif()
@@ -47,5 +51,11 @@ if(HARENA_GRPC)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/harena-grpc.pc.in
     ${PROJECT_BINARY_DIR}/harena-grpc.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/harena-grpc.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+if(HARENA_WITH_BRPC)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/harena-brpc.pc.in
+    ${PROJECT_BINARY_DIR}/harena-brpc.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/harena-brpc.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()

@@ -42,13 +42,15 @@ google::protobuf::ArenaOptions OptionsOf(Scope& scope, std::span<std::byte> star
 
 MessageArena::MessageArena(Scope& scope) : MessageArena(scope, StartOf(scope)) {}
 
-MessageArena::MessageArena(Scope& scope, std::span<std::byte> start) : start_bytes_(start.size()) {
+MessageArena::MessageArena(Scope& scope, std::span<std::byte> start)
+    : start_bytes_(start.size()), budget_(scope.budget()) {
   // protobuf takes an arena's first block as it makes it.
-  BudgetFrame frame(scope.budget());
+  BudgetFrame frame(budget_);
   ::new (home_.place) google::protobuf::Arena(OptionsOf(scope, start));
-  if (scope.mode() != Mode::kCodec) return;
-  strings_.emplace(arena());
-  chunk_.emplace(arena());
+  if (scope.mode() == Mode::kCodec) {
+    strings_.emplace(arena());
+    chunk_.emplace(arena());
+  }
   home_.owner = this;
   home_.mark = home_.MarkHere();
 }
@@ -61,7 +63,7 @@ MessageArena::~MessageArena() {
 }
 
 // What stands before an arena that is not ours may be anything, poisoned bytes included.
-HARENA_NO_SANITIZE HARENA_NOINLINE MessageArena* MessageArena::FindCodecSlow(
+HARENA_NO_SANITIZE HARENA_NOINLINE MessageArena* MessageArena::FindSlow(
     const google::protobuf::Arena* arena) noexcept {
   // Ours lie in a scope's block. Anybody else's are asked no further: what is before them need not
   // even be mapped.
@@ -70,6 +72,10 @@ HARENA_NO_SANITIZE HARENA_NOINLINE MessageArena* MessageArena::FindCodecSlow(
   if (home->mark != home->MarkHere()) return nullptr;
   last_found_ = arena;
   return home->owner;
+}
+
+MessageArena* MessageArena::Find(const google::protobuf::Arena* arena) noexcept {
+  return arena == nullptr ? nullptr : FindInline(arena);
 }
 
 MessageArena* MessageArena::FindCodec(const google::protobuf::Arena* arena) noexcept {

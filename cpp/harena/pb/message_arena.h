@@ -7,8 +7,10 @@
 #include <span>
 
 #include <google/protobuf/arena.h>
+#include <google/protobuf/message_lite.h>
 
 #include "harena/base/compiler.h"
+#include "harena/mem/budget.h"
 #include "harena/pb/codec/chunk.h"
 #include "harena/pb/codec/string_store.h"
 #include "harena/scope/scope.h"
@@ -31,12 +33,28 @@ class MessageArena final : public ScopeCompanion {
 
   static MessageArena& Of(Scope& scope) { return scope.companion<MessageArena>(); }
 
-  /// The one that `arena` belongs to, when its scope is of mode `codec`; otherwise null, for any
-  /// arena of the program and for null. Wait-free, a few nanoseconds. Thread rule: any thread.
+  /// The one that `arena` belongs to; null for any other arena of the program, and for null.
+  /// Wait-free, a few nanoseconds. Thread rule: any thread.
+  static MessageArena* Find(const google::protobuf::Arena* arena) noexcept;
+  /// The same, but null too when its scope is of another mode than `codec`.
   static MessageArena* FindCodec(const google::protobuf::Arena* arena) noexcept;
   /// The same where it is asked for every string. `arena` is not null.
   HARENA_NO_SANITIZE static MessageArena* FindCodecInline(
       const google::protobuf::Arena* arena) noexcept;
+  bool codec() const noexcept { return strings_.has_value(); }
+
+  /// For adapters whose frameworks parse requests in frames of their own: the next parse of
+  /// `message`, by whomever, is held to the scope's budget. A refusal makes it fail, as bad input
+  /// does, and `refused_parse()` then says why; the message may then only end. In mode `codec` what
+  /// it makes is frozen: see ParseFrozen(). Both need the message's type to have a codec; others
+  /// are parsed as if nothing had been said. REQUIRES: `message` lives here and is empty; once
+  /// parsed, whoever gets it gets it as const. Thread rule: the scope's thread, which is also the
+  /// one that parses.
+  void GuardParse(const google::protobuf::MessageLite& message) noexcept { guarded_ = &message; }
+  bool Guards(const google::protobuf::MessageLite& message) const noexcept {
+    return guarded_ == &message;
+  }
+  const std::optional<Refusal>& refused_parse() const noexcept { return refused_parse_; }
 
   google::protobuf::Arena& arena() noexcept { return *home_.arena(); }
 
@@ -52,6 +70,8 @@ class MessageArena final : public ScopeCompanion {
   ptrdiff_t bytes_used_beyond_arena() const noexcept override;
 
  private:
+  friend struct ParseGuard;
+
   // The protobuf arena with a mark right before it, by which it is known for ours: protobuf gives
   // code that runs inside of messages the arena's address and nothing else.
   struct Home {
@@ -76,7 +96,8 @@ class MessageArena final : public ScopeCompanion {
   };
 
   MessageArena(Scope& scope, std::span<std::byte> start);
-  static MessageArena* FindCodecSlow(const google::protobuf::Arena* arena) noexcept;
+  HARENA_NO_SANITIZE static MessageArena* FindInline(const google::protobuf::Arena* arena) noexcept;
+  static MessageArena* FindSlow(const google::protobuf::Arena* arena) noexcept;
 
   // The arena that was last found for ours on this thread. It may be gone, and another one may
   // stand in its place: the mark tells. What it saves is asking whose memory that is. (The bytes
@@ -85,16 +106,24 @@ class MessageArena final : public ScopeCompanion {
   static thread_local constinit inline const google::protobuf::Arena* last_found_ = nullptr;
 
   const size_t start_bytes_;
+  Budget& budget_;
+  const google::protobuf::MessageLite* guarded_ = nullptr;
+  std::optional<Refusal> refused_parse_;
   Home home_;
   std::atomic<uint64_t> sized_{kSizedByNobody};
   std::optional<codec::StringStore> strings_;
   std::optional<codec::Chunk> chunk_;
 };
 
-inline MessageArena* MessageArena::FindCodecInline(const google::protobuf::Arena* arena) noexcept {
-  if (HARENA_UNLIKELY(arena != last_found_)) return FindCodecSlow(arena);
+inline MessageArena* MessageArena::FindInline(const google::protobuf::Arena* arena) noexcept {
+  if (HARENA_UNLIKELY(arena != last_found_)) return FindSlow(arena);
   const Home* const home = Home::Around(arena);
   return HARENA_LIKELY(home->mark == home->MarkHere()) ? home->owner : nullptr;
+}
+
+inline MessageArena* MessageArena::FindCodecInline(const google::protobuf::Arena* arena) noexcept {
+  MessageArena* const found = FindInline(arena);
+  return HARENA_LIKELY(found != nullptr && found->codec()) ? found : nullptr;
 }
 
 }  // namespace harena::pb

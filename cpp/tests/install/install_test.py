@@ -32,27 +32,38 @@ class Consumers:
         self.work = args.work_dir
         libdir = next(prefix.glob("**/pkgconfig"))
         # In front of the system's packages, not in place of them: harena requires protobuf.
-        self.env = dict(os.environ, PKG_CONFIG_PATH=str(libdir))
+        paths = [str(libdir)]
+        if args.brpc_prefix:
+            paths += [str(path) for path in args.brpc_prefix.glob("**/pkgconfig")]
+        self.env = dict(os.environ, PKG_CONFIG_PATH=":".join(paths))
 
     def by_find_package(self) -> None:
         """One project with a program per layer, each checking its own result."""
         build = self.work / "find_package"
+        prefixes = [self.prefix] + ([self.args.brpc_prefix] if self.args.brpc_prefix else [])
         run(self.args.cmake, "-S", HERE / "consumer", "-B", build, "-G", "Ninja",
-            f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_CXX_COMPILER={self.args.cxx}",
+            f"-DCMAKE_PREFIX_PATH={';'.join(map(str, prefixes))}", f"-DCMAKE_CXX_COMPILER={self.args.cxx}",
             f"-DLAYERS={';'.join(self.args.layers)}")
         run(self.args.cmake, "--build", build)
         for layer in self.args.layers:
             run(build / f"use_{layer}")
 
     def by_pkg_config(self, layer: str) -> None:
-        package = "harena-grpc" if layer == "grpc" else "harena"
+        package = f"harena-{layer}" if layer in ("grpc", "brpc") else "harena"
         flags = shlex.split(run("pkg-config", "--cflags", "--libs", package, env=self.env))
         program = self.work / f"pkg_config_{layer}"
         sources = [HERE / "consumer" / f"use_{layer}.cc"]
         if layer == "grpc":
             sources += self.generate_by_hand()
         run(self.args.cxx, "-std=c++20", f"-I{self.work}/gen", *sources, "-o", program, *flags)
-        run(program)
+        run(program, env=self.library_env())
+
+    def library_env(self) -> dict[str, str]:
+        """pkg-config says where a shared brpc is to be linked from, not where it is to be run from."""
+        if not self.args.brpc_prefix:
+            return dict(os.environ)
+        folders = {str(path.parent) for path in self.args.brpc_prefix.glob("**/libbrpc.so")}
+        return dict(os.environ, LD_LIBRARY_PATH=":".join(sorted(folders)))
 
     def generate_by_hand(self) -> list[Path]:
         """What harena_generate() does, for a build without CMake."""
@@ -73,7 +84,8 @@ class Consumers:
             sys.exit("no header was installed")
         unit = self.work / "headers.cc"
         unit.write_text("".join(f'#include "{header}"\n' for header in headers))
-        run(self.args.cxx, "-std=c++20", "-fsyntax-only", f"-I{include}", unit)
+        others = [f"-isystem{self.args.brpc_prefix}/include"] if self.args.brpc_prefix else []
+        run(self.args.cxx, "-std=c++20", "-fsyntax-only", f"-I{include}", *others, unit)
 
 
 def main() -> None:
@@ -82,7 +94,8 @@ def main() -> None:
     parser.add_argument("--work-dir", type=Path, required=True, help="is emptied first")
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--cmake", default="cmake")
-    parser.add_argument("--layers", nargs="+", required=True, choices=["mem", "pb", "grpc"])
+    parser.add_argument("--layers", nargs="+", required=True, choices=["mem", "pb", "grpc", "brpc"])
+    parser.add_argument("--brpc-prefix", type=Path, help="where brpc is installed")
     args = parser.parse_args()
 
     shutil.rmtree(args.work_dir, ignore_errors=True)

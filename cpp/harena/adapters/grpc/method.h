@@ -1,79 +1,20 @@
-// One RPC method of a server: its options, its scopes, its counts. Knows no message type.
+// What of a method is gRPC's: how a refusal is answered.
 #pragma once
-
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
 
 #include <grpcpp/support/status.h>
 
 #include "harena/mem/budget.h"
-#include "harena/pb/message_keeper.h"
-#include "harena/scope/mode.h"
-#include "harena/scope/options.h"
-#include "harena/scope/scope_pool.h"
+#include "harena/pb/method.h"
 
 namespace harena::grpc {
 
-/// What one method did. Counts since the server was made.
-struct MethodStats {
-  std::string name;            ///< "/package.Service/Method"
-  Mode mode = Mode::kPages;    ///< As chosen.
-  Mode served = Mode::kPages;  ///< As served: `pages` when the messages cannot be reused, or
-                               ///< neither of them has a codec.
-  uint64_t requests = 0;
-  uint64_t malformed = 0;  ///< Requests that were no message of their type.
-  uint64_t refused = 0;    ///< Requests answered RESOURCE_EXHAUSTED by a limit.
-  ScopePoolStats scopes;
-  pb::MessageKeeperStats kept;  ///< Mode `reuse`.
-};
+using pb::MessageTypes;
+using pb::Method;
+using pb::MethodStats;  // names are "/package.Service/Method"
 
-/// What a method's message types can do.
-struct MessageTypes {
-  std::optional<std::string> why_not_reusable;
-  bool codec = false;  ///< The request's or the response's type has a codec.
-};
-
-/// Thread rule: any thread. Lifetime rule: shared by the server and every request in flight.
-class Method {
- public:
-  /// REQUIRES: `options.Validate()` finds nothing (checked).
-  Method(std::string name, const Options& options,
-         const google::protobuf::MessageLite& request_prototype,
-         const google::protobuf::MessageLite& response_prototype, MessageTypes types);
-
-  const std::string& name() const noexcept { return name_; }
-  ScopePool& scopes() noexcept { return scopes_; }
-  pb::MessageKeeper& keeper() noexcept { return keeper_; }
-
-  /// What is wrong with the mode together with the other options, or nullopt and it is set.
-  std::optional<std::string> SetMode(Mode mode);
-  /// Likewise for the limit.
-  std::optional<std::string> SetRequestBytesMax(size_t bytes);
-  /// How a request whose scope is of `mode` is served.
-  Mode ServedAs(Mode mode) const noexcept;
-
-  uint64_t requests() const noexcept { return requests_.load(std::memory_order_relaxed); }
-  void CountRequest() noexcept { requests_.fetch_add(1, std::memory_order_relaxed); }
-  void CountMalformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
-  /// Counts a refusal and makes the status that the client sees.
-  ::grpc::Status Refuse(const Refusal& refusal);
-
-  MethodStats stats() const;
-
- private:
-  void SayIfNotReusable(Mode mode) const;
-
-  const std::string name_;
-  const MessageTypes types_;
-  ScopePool scopes_;
-  pb::MessageKeeper keeper_;
-  std::atomic<uint64_t> requests_{0};
-  std::atomic<uint64_t> malformed_{0};
-  std::atomic<uint64_t> refused_{0};
-};
+/// Counts a refusal and makes the status that the client sees.
+inline ::grpc::Status Refuse(Method& method, const Refusal& refusal) {
+  return {::grpc::StatusCode::RESOURCE_EXHAUSTED, method.Refuse(refusal)};
+}
 
 }  // namespace harena::grpc

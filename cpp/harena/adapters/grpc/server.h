@@ -4,7 +4,6 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +15,7 @@
 
 #include "harena/adapters/grpc/method.h"
 #include "harena/adapters/grpc/unary_handler.h"
-#include "harena/mem/background_decay.h"
+#include "harena/pb/method_set.h"
 #include "harena/pb/reusable.h"
 #include "harena/scope/options.h"
 
@@ -142,35 +141,31 @@ class Server {
   /// Changes the mode of every method, or of one by its full name, for requests from now on. The
   /// answer says what is wrong (an unknown method, a mode that cannot hold the method's limit);
   /// then nothing has changed.
-  std::optional<std::string> SetMode(Mode mode);
-  std::optional<std::string> SetMode(std::string_view method, Mode mode);
+  std::optional<std::string> SetMode(Mode mode) { return methods_.SetMode(mode); }
+  std::optional<std::string> SetMode(std::string_view method, Mode mode) {
+    return methods_.SetMode(method, mode);
+  }
 
   /// Changes request_bytes_max likewise.
-  std::optional<std::string> SetRequestBytesMax(size_t bytes);
-  std::optional<std::string> SetRequestBytesMax(std::string_view method, size_t bytes);
+  std::optional<std::string> SetRequestBytesMax(size_t bytes) {
+    return methods_.SetRequestBytesMax(bytes);
+  }
+  std::optional<std::string> SetRequestBytesMax(std::string_view method, size_t bytes) {
+    return methods_.SetRequestBytesMax(method, bytes);
+  }
 
   /// One entry per covered method, in the order of the .proto file.
-  std::vector<MethodStats> stats() const;
+  std::vector<MethodStats> stats() const { return methods_.stats(); }
   /// Methods that stay as gRPC serves them, and why.
   const std::vector<UncoveredMethod>& uncovered() const noexcept { return uncovered_; }
 
  private:
   void Adopt(Installer& installer);
-  Method* Find(std::string_view name) const noexcept;
-  std::string UnknownMethod(std::string_view name) const;
   void SayWhatHasNoCodec() const;
-  void Decay(bool trim_heap) noexcept;
-  bool HasBecomeIdle() noexcept;
 
   ::grpc::Service& service_;
-  std::mutex change_;  // held while a change is checked for all methods and made
-  std::vector<std::shared_ptr<Method>> methods_;
   std::vector<UncoveredMethod> uncovered_;
-  // Of the background thread alone.
-  uint64_t requests_seen_ = 0;
-  uint64_t quiet_since_ms_ = 0;
-  bool idle_ = true;  // nothing to give back before the first request
-  std::optional<BackgroundDecay> background_decay_;
+  pb::MethodSet methods_;
 };
 
 }  // namespace harena::grpc

@@ -74,14 +74,14 @@ class UnaryHandler final : public ::grpc::internal::MethodHandler {
 
   ::grpc::ServerUnaryReactor* Answer(::grpc::CallbackServerContext* context, const Slot& slot,
                                      Response* response) {
-    if (slot.refusal) return new RefusingReactor(method_->Refuse(*slot.refusal));
+    if (slot.refusal) return new RefusingReactor(Refuse(*method_, *slot.refusal));
     // The handler's own frames are the user's: it may be unwound by a refusal as by a bad_alloc.
     // gRPC never sees the exception.
     try {
       pb::BudgetFrame frame(slot.scope->budget());
       return call_(context, slot.message, response);
     } catch (const BudgetExceeded& exceeded) {
-      return new RefusingReactor(method_->Refuse(exceeded.refusal()));
+      return new RefusingReactor(Refuse(*method_, exceeded.refusal()));
     }
   }
 

@@ -35,6 +35,10 @@ class Builder {
       : Builder(MessageArena::Of(scope), true, &scope, wire_bytes) {}
   /// Of an open message. Whoever parses it counts its input.
   explicit Builder(MessageArena& home) : Builder(home, false, nullptr, 0) {}
+  /// Of a frozen message whose input is of unknown size: what protobuf keeps on the heap is not
+  /// counted.
+  struct Uncounted {};
+  Builder(MessageArena& home, Uncounted) : Builder(home, true, nullptr, 0) {}
   ~Builder() { gathered_.resize(gathered_base_); }
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
@@ -127,7 +131,7 @@ class Builder {
         scope_(scope),
         wire_bytes_(wire_bytes),
         frozen_(frozen),
-        heap_allowed_(!frozen),
+        heap_allowed_(scope == nullptr),
         gathered_(GatheredOfThread(own_gathered_)),
         gathered_base_(gathered_.size()) {}
   bool ChargeHeap() noexcept;
@@ -182,6 +186,11 @@ class BuilderFrame {
   Builder* const outer_;
 };
 
+/// Parses what MessageArena::GuardParse() was told of. `parse` gets the builder to use, or null for
+/// protobuf's own parser.
+using GuardedParse = const char* (*)(void* state, Builder* builder);
+const char* ParseGuarded(MessageArena& home, GuardedParse parse, void* state) noexcept;
+
 /// The codec's parser for `message`, or protobuf's own (`stock`) where the message does not live on
 /// a scope of mode `codec`. What a generated _InternalParse() does.
 template <typename T, typename Stock>
@@ -193,9 +202,22 @@ const char* ParseOrStock(T& message, const char* ptr,
     if (current != nullptr && current->arena() == arena) {
       return Access::Parse(message, ptr, context, *current);
     }
-    if (MessageArena* const home = MessageArena::FindCodec(arena)) {
-      Builder builder(*home);
-      return Access::Parse(message, ptr, context, builder);
+    if (MessageArena* const home = MessageArena::Find(arena)) {
+      if (HARENA_UNLIKELY(home->Guards(message))) {
+        auto parse = [&](Builder* builder) {
+          return builder == nullptr ? stock() : Access::Parse(message, ptr, context, *builder);
+        };
+        return ParseGuarded(
+            *home,
+            [](void* state, Builder* builder) {
+              return (*static_cast<decltype(parse)*>(state))(builder);
+            },
+            &parse);
+      }
+      if (home->codec()) {
+        Builder builder(*home);
+        return Access::Parse(message, ptr, context, builder);
+      }
     }
   }
   return stock();

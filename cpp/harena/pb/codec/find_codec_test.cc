@@ -23,6 +23,7 @@ TEST(FindCodec, OursInModeCodecAlone) {
     auto* message = scope.CreateMessage<Whole>();
     MessageArena* const found = MessageArena::FindCodec(message->GetArena());
     EXPECT_EQ(found, mode == Mode::kCodec ? &MessageArena::Of(scope) : nullptr) << ToString(mode);
+    EXPECT_EQ(MessageArena::Find(message->GetArena()), &MessageArena::Of(scope)) << ToString(mode);
   }
   EXPECT_EQ(MessageArena::FindCodec(nullptr), nullptr);
 }

@@ -1,10 +1,10 @@
-#include "harena/adapters/grpc/method.h"
+#include "harena/pb/method.h"
 
 #include <utility>
 
 #include "harena/base/log.h"
 
-namespace harena::grpc {
+namespace harena::pb {
 
 Method::Method(std::string name, const Options& options,
                const google::protobuf::MessageLite& request_prototype,
@@ -41,9 +41,9 @@ Mode Method::ServedAs(Mode mode) const noexcept {
   return can ? mode : Mode::kPages;
 }
 
-::grpc::Status Method::Refuse(const Refusal& refusal) {
+std::string Method::Refuse(const Refusal& refusal) {
   refused_.fetch_add(1, std::memory_order_relaxed);
-  return {::grpc::StatusCode::RESOURCE_EXHAUSTED, "harena: " + name_ + ": " + refusal.Message()};
+  return "harena: " + name_ + ": " + refusal.Message();
 }
 
 MethodStats Method::stats() const {
@@ -60,4 +60,4 @@ MethodStats Method::stats() const {
   };
 }
 
-}  // namespace harena::grpc
+}  // namespace harena::pb

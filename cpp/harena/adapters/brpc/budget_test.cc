@@ -1,0 +1,171 @@
+// Limits: of a request while brpc parses it, in the handler, and of the process.
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "harena/adapters/brpc/admission.h"
+#include "harena/adapters/brpc/test_rig.h"
+#include "harena/adapters/brpc/within_budget.h"
+#include "harena/base/log.h"
+#include "harena/pb/message.h"
+
+namespace harena::brpc {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// What Harena said, in order. One test at a time.
+std::vector<std::string>& Said() {
+  static auto& said = *new std::vector<std::string>;
+  return said;
+}
+std::mutex said_mutex;
+void Listen(Severity, std::string_view sentence) {
+  std::lock_guard lock(said_mutex);
+  Said().emplace_back(sentence);
+}
+std::string AllSaid() {
+  std::lock_guard lock(said_mutex);
+  std::string all;
+  for (const auto& sentence : Said()) all += sentence + "\n";
+  return all;
+}
+
+// 60 KB of wire that wants some megabytes: empty items. More would not fit into the first window of
+// an h2 connection.
+Task Bomb() {
+  Task bomb;
+  for (int i = 0; i < 30'000; ++i) bomb.add_items();
+  return bomb;
+}
+
+class Budgets : public ModeTest {};
+INSTANTIATE_TEST_SUITE_P(Modes, Budgets,
+                         ::testing::Values(Mode::kArena, Mode::kPages, Mode::kCodec), ModeName);
+
+TEST_P(Budgets, AParseThatWantsTooMuchIsRefused) {
+  SetLogSink(&Listen);
+  Rig rig;
+  rig.Start(Options{.mode = GetParam(), .request_bytes_max = kMiB});
+  int refused = 0;
+  for (const char* protocol : {"baidu_std", "http:proto", "h2:grpc"}) {
+    const auto channel = rig.Connect(protocol);
+    test::brpc::Work::Stub stub(channel.get());
+    for (const bool bomb : {false, true, true, false}) {
+      // A client of brpc takes gRPC's status of a bad request for a broken connection: the last
+      // one.
+      if (refused == 5) break;
+      refused += bomb;
+      const Task task = bomb ? Bomb() : MakeTask();
+      Controller controller;
+      Result result;
+      stub.Run(&controller, &task, &result, nullptr);
+      EXPECT_EQ(controller.Failed(), bomb) << protocol << ": " << controller.ErrorText();
+      EXPECT_THAT(controller.ErrorText(), HasSubstr(bomb ? "Fail to parse" : ""));
+      EXPECT_LE(rig.pool().stats().bytes_in_use, kMiB + 2 * rig.pool().options().page_bytes);
+    }
+  }
+  rig.ExpectAllMemoryBack();
+  EXPECT_EQ(rig.stats().refused, 5u);
+  EXPECT_THAT(AllSaid(), AllOf(HasSubstr(kRun), HasSubstr("request_bytes_max")));
+  SetLogSink(nullptr);
+}
+
+TEST_P(Budgets, WhatTheHandlerAddsIsHeldWithinBudget) {
+  Rig rig;
+  rig.Start(Options{.mode = GetParam(), .request_bytes_max = kMiB});
+  rig.service.on_run = [](Controller* controller, const Task* task, Result* result, Closure* done) {
+    Scope& scope = ScopeOf(*result);
+    WithinBudget(*controller, scope, [&] {
+      for (int64_t i = 0; i < task->number(); ++i) result->add_items()->add_scores(i);
+    });
+    done->Run();
+  };
+  Task task;
+  for (const int64_t items : {100, 1'000'000, 100}) {
+    task.set_number(items);
+    std::string error_text;
+    EXPECT_EQ(rig.Run(task, nullptr, &error_text), items == 100 ? 0 : ::brpc::ELIMIT);
+    EXPECT_THAT(error_text, HasSubstr(items == 100 ? "" : "request_bytes_max"));
+  }
+  rig.ExpectAllMemoryBack();
+}
+
+TEST(Budgets, ALimitThatCannotHoldIsSaid) {
+  SetLogSink(&Listen);
+  Rig rig;
+  rig.Start(Options{.request_bytes_max = kMiB});
+  const auto channel = rig.Connect();
+  test::brpc::Plain::Stub stub(channel.get());
+  Form form;
+  form.set_name("name");
+  Form answer;
+  Controller controller;
+  stub.Check(&controller, &form, &answer, nullptr);
+  EXPECT_FALSE(controller.Failed());
+  EXPECT_THAT(AllSaid(),
+              AllOf(HasSubstr(kCheck), HasSubstr("harena.test.brpc.Form was generated without")));
+  SetLogSink(nullptr);
+}
+
+class ProcessBudgetTest : public ::testing::Test {
+ protected:
+  ~ProcessBudgetTest() override { ProcessBudget().set_bytes_max(kUnlimitedBytes); }
+};
+
+TEST_F(ProcessBudgetTest, AdmissionAnswersElimit) {
+  Rig rig;
+  ::brpc::ServerOptions server_options;
+  server_options.interceptor = new Admission;
+  server_options.server_owns_interceptor = true;
+  rig.Start(FactoryOptions{}, server_options);
+  EXPECT_EQ(rig.Run(MakeTask()), 0);
+  rig.ExpectAllMemoryBack();
+  ProcessBudget().set_bytes_max(1);
+  std::string error_text;
+  EXPECT_EQ(rig.Run(MakeTask(), nullptr, &error_text), ::brpc::ELIMIT);
+  EXPECT_THAT(error_text, HasSubstr("process_bytes_max"));
+  ProcessBudget().set_bytes_max(kUnlimitedBytes);
+  EXPECT_EQ(rig.Run(MakeTask()), 0);
+}
+
+TEST_F(ProcessBudgetTest, AdmissionAsksTheNext) {
+  struct Never : ::brpc::Interceptor {
+    bool Accept(const ::brpc::Controller*, int& code, std::string& text) const override {
+      code = EPERM;
+      text = "never";
+      return false;
+    }
+  };
+  Rig rig;
+  ::brpc::ServerOptions server_options;
+  server_options.interceptor = new Admission(std::make_unique<Never>());
+  server_options.server_owns_interceptor = true;
+  rig.Start(FactoryOptions{}, server_options);
+  EXPECT_EQ(rig.Run(MakeTask()), EPERM);
+}
+
+// brpc cannot be told no when it asks for messages: without an Admission the call is served.
+TEST_F(ProcessBudgetTest, WithoutMemoryForAScopeAsWithoutHarena) {
+  Rig rig;
+  rig.Start(Mode::kCodec);
+  rig.service.on_run = [](Controller*, const Task* task, Result* result, Closure* done) {
+    EXPECT_EQ(FindScope(*result), nullptr);
+    EXPECT_EQ(result->GetArena(), nullptr);
+    Answer(*task, result);
+    done->Run();
+  };
+  ProcessBudget().set_bytes_max(1);
+  Result result;
+  EXPECT_EQ(rig.Run(MakeTask(), &result), 0);
+  EXPECT_EQ(result.text(), Expected(MakeTask()).text());
+  EXPECT_EQ(rig.stats().refused, 1u);
+  EXPECT_EQ(rig.stats().scopes.scopes_refused, 1u);
+}
+
+}  // namespace
+}  // namespace harena::brpc

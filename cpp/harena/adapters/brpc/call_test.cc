@@ -1,0 +1,75 @@
+// Calls whose controller and messages are one.
+#include "harena/adapters/brpc/call.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include "harena/adapters/brpc/test_rig.h"
+
+namespace harena::brpc {
+namespace {
+
+using Call = ClientCall<Task, Result>;
+using google::protobuf::util::MessageDifferencer;
+
+class Calls : public ModeTest {};
+INSTANTIATE_TEST_SUITE_P(Modes, Calls, ::testing::ValuesIn(kModes), ModeName);
+
+TEST_P(Calls, SynchronousAndRecycled) {
+  Rig rig;
+  rig.Start(GetParam());
+  const auto channel = rig.Connect();
+  test::brpc::Work::Stub stub(channel.get());
+  CallPool<Call> calls({.page_pool = &rig.pool()});
+  for (int round = 0; round < 5; ++round) {
+    Call call = calls.Acquire();
+    call.request() = MakeTask(round * 10);
+    stub.Run(&call.controller(), &call.request(), &call.response(), nullptr);
+    ASSERT_FALSE(call.controller().Failed()) << call.controller().ErrorText();
+    EXPECT_TRUE(MessageDifferencer::Equals(call.response(), Expected(call.request())));
+    EXPECT_EQ(PagePool::OwnerOf(&call.response()), &rig.pool());
+  }
+  EXPECT_EQ(calls.stats().scopes_made, 5u);
+  EXPECT_EQ(calls.stats().scopes_live(), 0u);
+  rig.ExpectAllMemoryBack();
+}
+
+struct Finish : Closure {
+  void Run() override {
+    right = !call->controller().Failed() &&
+            MessageDifferencer::Equals(call->response(), Expected(call->request()));
+    call.reset();
+    finished = true;
+  }
+  std::unique_ptr<Call> call;
+  std::atomic<bool> finished{false};
+  bool right = false;
+};
+
+TEST(Calls, AsynchronousEndsInDone) {
+  Rig rig;
+  rig.Start(Mode::kCodec);
+  const auto channel = rig.Connect("h2:grpc");
+  test::brpc::Work::Stub stub(channel.get());
+  CallPool<Call> calls({.page_pool = &rig.pool()});
+  for (int round = 0; round < 5; ++round) {
+    Finish finish;
+    finish.call = std::make_unique<Call>(calls.Acquire());
+    finish.call->request() = MakeTask();
+    Call& call = *finish.call;
+    stub.Run(&call.controller(), &call.request(), &call.response(), &finish);
+    EXPECT_TRUE(Eventually([&] { return finish.finished.load(); }));
+    EXPECT_TRUE(finish.right);
+  }
+  rig.ExpectAllMemoryBack();
+}
+
+TEST(CallsDeathTest, AScopeWhoseMessagesMayThrow) {
+  EXPECT_DEATH(Call{Scope()}, "brpc fills this scope's messages in frames of its own");
+}
+
+}  // namespace
+}  // namespace harena::brpc

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "harena/scope/options.h"
+
+namespace harena::brpc {
+
+/// A server's options: defaults, and whole sets for single methods by their full name as brpc's
+/// /status page writes it ("package.Service.Method").
+struct FactoryOptions {
+  Options defaults = {};
+  std::map<std::string, Options> methods = {};
+  /// How often idle memory is looked for, so that a server without traffic gives it back too. Zero
+  /// turns the background thread off; pools then decay only while they are used.
+  std::chrono::milliseconds decay_interval{1000};
+  /// When no request came for the page pool's `decay_after`, ask malloc too to give free memory
+  /// back (glibc's malloc_trim): IOBuf blocks and strings are on the heap. Needs decay_interval.
+  bool trim_heap_when_idle = true;
+  /// Whether the process's --harena_* flags, where they are set, win over these options, at start
+  /// and when they are changed while running.
+  bool follow_flags = true;
+
+  /// What is wrong with these options and how to put it right; nullopt when nothing is. A method
+  /// that no linked service has is wrong too.
+  std::optional<std::string> Validate() const;
+};
+
+/// What is wrong, under brpc, with options that are valid by themselves.
+std::optional<std::string> WhyNotUnderBrpc(const Options& options);
+
+}  // namespace harena::brpc

@@ -1,0 +1,57 @@
+// Request, response and scope of one call, as brpc's RpcPBMessages.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <brpc/rpc_pb_message_factory.h>
+#include <google/protobuf/message.h>
+
+#include "harena/adapters/brpc/live_requests.h"
+#include "harena/adapters/brpc/method_table.h"
+#include "harena/pb/method.h"
+#include "harena/scope/scope.h"
+
+namespace harena::brpc {
+
+/// Lives on its own scope, so that a call costs no allocation for it; on the heap when there was no
+/// memory for a scope, or the method is none of Harena's.
+/// Thread rule: as brpc calls it: made, filled and ended one after the other, each on any thread.
+/// Lifetime rule: until End(), which brpc calls inside `done`, after the response was serialized.
+class RequestMessages final : public ::brpc::RpcPBMessages {
+ public:
+  static RequestMessages* Make(const MethodEntry& entry);
+  /// Outside of any method: messages as brpc makes them by itself.
+  static RequestMessages* MakePlain(const google::protobuf::Message& request_prototype,
+                                    const google::protobuf::Message& response_prototype);
+
+  google::protobuf::Message* Request() override { return request_; }
+  google::protobuf::Message* Response() override { return response_; }
+
+  void End() noexcept;
+
+ private:
+  struct Pair {
+    google::protobuf::Message* request;
+    google::protobuf::Message* response;
+  };
+
+  static Pair MakeMessages(const MethodEntry& entry, Scope& scope);
+
+  RequestMessages(pb::Method& method, Scope scope, Pair pair) noexcept;
+  RequestMessages(std::unique_ptr<google::protobuf::Message> request,
+                  std::unique_ptr<google::protobuf::Message> response) noexcept;
+  ~RequestMessages() override = default;
+
+  void CountRefusedParse() noexcept;
+
+  pb::Method* const method_;  // null without a scope
+  std::optional<Scope> scope_;
+  google::protobuf::Message* const request_;
+  google::protobuf::Message* const response_;
+  LiveRequest live_;  // in the table when there is a scope
+  std::unique_ptr<google::protobuf::Message> own_request_;
+  std::unique_ptr<google::protobuf::Message> own_response_;
+};
+
+}  // namespace harena::brpc

@@ -1,0 +1,80 @@
+// Parses that somebody else starts, as frameworks do, held to a scope's budget all the same.
+#include <string>
+
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <gtest/gtest.h>
+
+#include "harena/mem/test_pool.h"
+#include "harena/pb/codec/string_bodies.h"
+#include "harena/pb/codec/test_safety.h"
+#include "harena/pb/message.h"
+
+namespace harena::pb::codec {
+namespace {
+
+constexpr Mode kArenaModes[] = {Mode::kArena, Mode::kPages, Mode::kCodec};
+
+std::string LargeWire() {
+  Whole message;
+  for (int i = 0; i < 2000; ++i) Fill(*message.add_parts(), "part", Length::kMiddle);
+  return message.SerializeAsString();
+}
+
+TEST(GuardedParse, GivesTheSameMessage) {
+  PagePool pool(TestOptions());
+  const std::string wire = LargeWire();
+  for (const Mode mode : kArenaModes) {
+    Scope scope({.page_pool = &pool, .mode = mode});
+    auto* message = scope.CreateMessage<Whole>();
+    MessageArena& home = MessageArena::Of(scope);
+    home.GuardParse(*message);
+    google::protobuf::io::ArrayInputStream input(wire.data(), static_cast<int>(wire.size()), 100);
+    ASSERT_TRUE(message->ParseFromZeroCopyStream(&input)) << ToString(mode);
+    EXPECT_EQ(BytesOf(*message), wire) << ToString(mode);
+    EXPECT_FALSE(home.refused_parse());
+    EXPECT_FALSE(home.Guards(*message)) << "for one parse only";
+  }
+}
+
+TEST(GuardedParse, StaysWithinTheBudgetAndThrowsNothing) {
+  PagePool pool(TestOptions());
+  const std::string wire = LargeWire();
+  for (const Mode mode : kArenaModes) {
+    const size_t bytes_max = 4 * pool.options().page_bytes;
+    Scope scope({.request_bytes_max = bytes_max, .page_pool = &pool, .mode = mode});
+    auto* message = scope.CreateMessage<Whole>();
+    MessageArena& home = MessageArena::Of(scope);
+    home.GuardParse(*message);
+    EXPECT_FALSE(message->ParseFromString(wire)) << ToString(mode);
+    ASSERT_TRUE(home.refused_parse()) << ToString(mode);
+    EXPECT_STREQ(home.refused_parse()->limit, "request_bytes_max");
+    EXPECT_LE(scope.budget().bytes_used(), bytes_max + pool.options().page_bytes);
+  }
+  EXPECT_EQ(pool.stats().bytes_in_use, 0u);
+}
+
+TEST(GuardedParse, BadInputIsNoRefusal) {
+  PagePool pool(TestOptions());
+  for (const Mode mode : kArenaModes) {
+    Scope scope({.page_pool = &pool, .mode = mode});
+    auto* message = scope.CreateMessage<Whole>();
+    MessageArena::Of(scope).GuardParse(*message);
+    EXPECT_FALSE(message->ParseFromString(LargeWire() + "\x0a"));
+    EXPECT_FALSE(MessageArena::Of(scope).refused_parse());
+  }
+}
+
+TEST(GuardedParse, OnlyTheMessageThatWasNamed) {
+  PagePool pool(TestOptions());
+  Scope scope({.request_bytes_max = 4 * pool.options().page_bytes,
+               .page_pool = &pool,
+               .mode = Mode::kCodec});
+  auto* guarded = scope.CreateMessage<Whole>();
+  auto* other = scope.CreateMessage<Whole>();
+  MessageArena::Of(scope).GuardParse(*guarded);
+  EXPECT_TRUE(other->ParseFromString(LargeWire())) << "nobody's frame stands";
+  EXPECT_TRUE(MessageArena::Of(scope).Guards(*guarded));
+}
+
+}  // namespace
+}  // namespace harena::pb::codec

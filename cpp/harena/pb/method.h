@@ -1,0 +1,79 @@
+// One RPC method of a server: its options, its scopes, its counts. Knows no message type.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <google/protobuf/message_lite.h>
+
+#include "harena/mem/budget.h"
+#include "harena/pb/message_keeper.h"
+#include "harena/scope/mode.h"
+#include "harena/scope/options.h"
+#include "harena/scope/scope_pool.h"
+
+namespace harena::pb {
+
+/// What one method did. Counts since the server was made.
+struct MethodStats {
+  std::string name;            ///< As the framework writes it.
+  Mode mode = Mode::kPages;    ///< As chosen.
+  Mode served = Mode::kPages;  ///< As served: `pages` when the messages cannot be reused, or
+                               ///< neither of them has a codec.
+  uint64_t requests = 0;
+  uint64_t malformed = 0;  ///< Requests that were no message of their type.
+  uint64_t refused = 0;    ///< Requests that a limit refused.
+  ScopePoolStats scopes;
+  MessageKeeperStats kept;  ///< Mode `reuse`.
+};
+
+/// What a method's message types can do.
+struct MessageTypes {
+  std::optional<std::string> why_not_reusable;
+  bool codec = false;  ///< The request's or the response's type has a codec.
+};
+
+/// Thread rule: any thread. Lifetime rule: shared by the server and every request in flight.
+class Method {
+ public:
+  /// REQUIRES: `options.Validate()` finds nothing (checked).
+  Method(std::string name, const Options& options,
+         const google::protobuf::MessageLite& request_prototype,
+         const google::protobuf::MessageLite& response_prototype, MessageTypes types);
+
+  const std::string& name() const noexcept { return name_; }
+  ScopePool& scopes() noexcept { return scopes_; }
+  const ScopePool& scopes() const noexcept { return scopes_; }
+  MessageKeeper& keeper() noexcept { return keeper_; }
+
+  /// What is wrong with the mode together with the other options, or nullopt and it is set.
+  std::optional<std::string> SetMode(Mode mode);
+  /// Likewise for the limit.
+  std::optional<std::string> SetRequestBytesMax(size_t bytes);
+  /// How a request whose scope is of `mode` is served.
+  Mode ServedAs(Mode mode) const noexcept;
+
+  uint64_t requests() const noexcept { return requests_.load(std::memory_order_relaxed); }
+  void CountRequest() noexcept { requests_.fetch_add(1, std::memory_order_relaxed); }
+  void CountMalformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
+  /// Counts a refusal and says it as the client is to see it.
+  std::string Refuse(const Refusal& refusal);
+
+  MethodStats stats() const;
+
+ private:
+  void SayIfNotReusable(Mode mode) const;
+
+  const std::string name_;
+  const MessageTypes types_;
+  ScopePool scopes_;
+  MessageKeeper keeper_;
+  std::atomic<uint64_t> requests_{0};
+  std::atomic<uint64_t> malformed_{0};
+  std::atomic<uint64_t> refused_{0};
+};
+
+}  // namespace harena::pb

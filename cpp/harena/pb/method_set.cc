@@ -1,0 +1,135 @@
+#include "harena/pb/method_set.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "harena/base/clock.h"
+#include "harena/mem/heap_trim.h"
+#include "harena/pb/codec/string_bodies.h"
+
+namespace harena::pb {
+
+void MethodSet::Add(std::shared_ptr<Method> method) {
+  std::lock_guard lock(mutex_);
+  methods_.push_back(std::move(method));
+}
+
+std::shared_ptr<Method> MethodSet::Find(std::string_view name) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& method : methods_) {
+    if (method->name() == name) return method;
+  }
+  return nullptr;
+}
+
+std::vector<std::shared_ptr<Method>> MethodSet::methods() const {
+  std::lock_guard lock(mutex_);
+  return methods_;
+}
+
+std::string MethodSet::UnknownMethod(std::string_view name) const {
+  std::string text = "no covered method is named \"" + std::string(name) + "\"; there are:";
+  for (const auto& method : methods()) text += " " + method->name();
+  return text;
+}
+
+template <typename Change>
+std::optional<std::string> MethodSet::WhyNot(const Method& method, Change change) const {
+  Options changed = method.scopes().options();
+  change(changed);
+  auto problem = changed.Validate();
+  if (!problem && check_ != nullptr) problem = check_(changed);
+  if (problem) problem->insert(0, method.name() + ": ");
+  return problem;
+}
+
+template <typename Change, typename Make>
+std::optional<std::string> MethodSet::ChangeAll(Change change, Make make) {
+  std::lock_guard lock(change_);
+  const auto all = methods();
+  for (const auto& method : all) {
+    if (auto problem = WhyNot(*method, change)) return problem;
+  }
+  for (const auto& method : all) {
+    if (auto problem = make(*method)) return problem;
+  }
+  return std::nullopt;
+}
+
+template <typename Change, typename Make>
+std::optional<std::string> MethodSet::ChangeOne(std::string_view name, Change change, Make make) {
+  const std::shared_ptr<Method> method = Find(name);
+  if (method == nullptr) return UnknownMethod(name);
+  std::lock_guard lock(change_);
+  if (auto problem = WhyNot(*method, change)) return problem;
+  return make(*method);
+}
+
+std::optional<std::string> MethodSet::SetMode(Mode mode) {
+  return ChangeAll([=](Options& options) { options.mode = mode; },
+                   [=](Method& method) { return method.SetMode(mode); });
+}
+
+std::optional<std::string> MethodSet::SetMode(std::string_view name, Mode mode) {
+  return ChangeOne(
+      name, [=](Options& options) { options.mode = mode; },
+      [=](Method& method) { return method.SetMode(mode); });
+}
+
+std::optional<std::string> MethodSet::SetRequestBytesMax(size_t bytes) {
+  return ChangeAll([=](Options& options) { options.request_bytes_max = bytes; },
+                   [=](Method& method) { return method.SetRequestBytesMax(bytes); });
+}
+
+std::optional<std::string> MethodSet::SetRequestBytesMax(std::string_view name, size_t bytes) {
+  return ChangeOne(
+      name, [=](Options& options) { options.request_bytes_max = bytes; },
+      [=](Method& method) { return method.SetRequestBytesMax(bytes); });
+}
+
+std::vector<MethodStats> MethodSet::stats() const {
+  std::vector<MethodStats> stats;
+  for (const auto& method : methods()) stats.push_back(method->stats());
+  return stats;
+}
+
+void MethodSet::StartDecay(std::chrono::milliseconds interval, bool trim_heap) {
+  background_decay_.emplace(interval, [this, trim_heap] { Decay(trim_heap); });
+}
+
+void MethodSet::Decay(bool trim_heap) noexcept {
+  const auto all = methods();
+  std::set<PagePool*> pools;
+  for (const auto& method : all) pools.insert(&method->scopes().options().pool());
+  const bool give_back_all = HasBecomeIdle(all);
+  for (const auto& method : all) {
+    give_back_all ? method->keeper().Trim() : method->keeper().Decay();
+  }
+  for (PagePool* pool : pools) give_back_all ? pool->Trim() : pool->Decay();
+  if (give_back_all) codec::TrimStringBodies();
+  if (give_back_all && trim_heap) TrimHeap();
+}
+
+// True once per quiet time: when no request has come for as long as free memory is kept.
+bool MethodSet::HasBecomeIdle(const std::vector<std::shared_ptr<Method>>& methods) noexcept {
+  uint64_t requests = 0;
+  uint64_t decay_ms = 0;
+  for (const auto& method : methods) {
+    requests += method->requests();
+    decay_ms = std::max<uint64_t>(
+        decay_ms,
+        static_cast<uint64_t>(method->scopes().options().pool().options().decay_after.count()));
+  }
+  const uint64_t now_ms = CoarseMillis();
+  if (requests != requests_seen_) {
+    requests_seen_ = requests;
+    quiet_since_ms_ = now_ms;
+    idle_ = false;
+  }
+  if (idle_ || decay_ms == 0 || now_ms - quiet_since_ms_ < decay_ms) return false;
+  idle_ = true;
+  return true;
+}
+
+}  // namespace harena::pb

@@ -1,0 +1,90 @@
+// What is done to all methods of a server at once.
+#include "harena/pb/method_set.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <google/protobuf/empty.pb.h>
+#include <gtest/gtest.h>
+
+#include "harena/mem/test_pool.h"
+
+namespace harena::pb {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+std::optional<std::string> NoReuse(const Options& options) {
+  if (options.mode != Mode::kReuse) return std::nullopt;
+  return "no reuse here";
+}
+
+class MethodSetTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<Method> Add(const std::string& name, Options options = {}) {
+    options.page_pool = &pool_;
+    const auto& prototype = google::protobuf::Empty::default_instance();
+    auto method =
+        std::make_shared<Method>(name, options, prototype, prototype,
+                                 MessageTypes{.why_not_reusable = std::nullopt, .codec = true});
+    set_.Add(method);
+    return method;
+  }
+
+  PagePool pool_{TestOptions()};
+  MethodSet set_{&NoReuse};
+};
+
+TEST_F(MethodSetTest, FindsByName) {
+  const auto one = Add("one");
+  const auto two = Add("two");
+  EXPECT_EQ(set_.Find("two"), two);
+  EXPECT_EQ(set_.Find("three"), nullptr);
+  EXPECT_THAT(set_.methods(), ::testing::ElementsAre(one, two));
+  EXPECT_EQ(set_.stats().at(1).name, "two");
+  EXPECT_EQ(set_.UnknownMethod("three"),
+            "no covered method is named \"three\"; there are: one two");
+}
+
+TEST_F(MethodSetTest, ChangesAllOrNone) {
+  const auto one = Add("one", {.mode = Mode::kPages});
+  const auto two = Add("two", {.mode = Mode::kPages, .request_bytes_max = size_t{1} << 30});
+  EXPECT_THAT(set_.SetMode(Mode::kHeap), Optional(AllOf(HasSubstr("two: "), HasSubstr("heap"))));
+  EXPECT_EQ(one->scopes().mode(), Mode::kPages);
+  EXPECT_EQ(set_.SetMode(Mode::kArena), std::nullopt);
+  EXPECT_EQ(one->scopes().mode(), Mode::kArena);
+  EXPECT_EQ(two->scopes().mode(), Mode::kArena);
+  EXPECT_THAT(set_.SetRequestBytesMax(1), Optional(HasSubstr("one: request_bytes_max is 1")));
+  EXPECT_EQ(two->scopes().options().request_bytes_max, size_t{1} << 30);
+}
+
+TEST_F(MethodSetTest, TheAdaptersCheckCountsToo) {
+  const auto one = Add("one", {.mode = Mode::kPages});
+  EXPECT_THAT(set_.SetMode(Mode::kReuse), Optional(std::string("one: no reuse here")));
+  EXPECT_THAT(set_.SetMode("one", Mode::kReuse), Optional(std::string("one: no reuse here")));
+  EXPECT_EQ(one->scopes().mode(), Mode::kPages);
+}
+
+TEST_F(MethodSetTest, OneMethod) {
+  const auto one = Add("one", {.mode = Mode::kPages});
+  const auto two = Add("two", {.mode = Mode::kPages});
+  EXPECT_EQ(set_.SetMode("two", Mode::kHeap), std::nullopt);
+  EXPECT_EQ(one->scopes().mode(), Mode::kPages);
+  EXPECT_EQ(two->scopes().mode(), Mode::kHeap);
+  EXPECT_EQ(set_.SetRequestBytesMax("one", size_t{1} << 30), std::nullopt);
+  EXPECT_THAT(set_.SetRequestBytesMax("three", 1), Optional(HasSubstr("there are: one two")));
+}
+
+TEST_F(MethodSetTest, RefusalsAreCountedAndSaid) {
+  const auto one = Add("one");
+  const Refusal refusal{.limit = "request_bytes_max", .bytes_max = 5, .bytes_wanted = 7};
+  EXPECT_EQ(one->Refuse(refusal), "harena: one: " + refusal.Message());
+  EXPECT_EQ(one->stats().refused, 1u);
+}
+
+}  // namespace
+}  // namespace harena::pb
