@@ -45,9 +45,6 @@ TEST_P(EditionsTest, AreWrittenAsProtobufDoes) {
     const std::string expected = DeterministicBytes(stock);
     EXPECT_EQ(message->ByteSizeLong(), expected.size());
     EXPECT_EQ(message->SerializePartialAsString(), expected);
-    Edition parsed;
-    ASSERT_TRUE(parsed.ParsePartialFromString(expected));
-    EXPECT_EQ(DeterministicBytes(parsed), expected);
   }
 }
 
