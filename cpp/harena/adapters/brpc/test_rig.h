@@ -149,6 +149,7 @@ class Rig {
     options.protocol = protocol;
     options.connection_type = connection_type;
     options.timeout_ms = 60'000;  // machines may stand still for long
+    options.connect_timeout_ms = 60'000;
     options.max_retry = 0;
     auto channel = std::make_unique<::brpc::Channel>();
     EXPECT_EQ(channel->Init(address().c_str(), &options), 0);
