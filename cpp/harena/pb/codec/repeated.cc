@@ -67,7 +67,7 @@ void AddString(RepeatedPtrField<std::string>& field, std::string&& text) {
   if (std::string* string = TryNewElement(field, std::move(text))) {
     field.UnsafeArenaAddAllocated(string);
   } else {
-    field.Add(std::move(text));
+    field.Add(std::move(text));  // NOLINT(bugprone-use-after-move): null took nothing
   }
 }
 

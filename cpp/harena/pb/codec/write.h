@@ -143,7 +143,7 @@ uint8_t* WritePacked(uint8_t* to, Writer& writer, uint32_t tag, const RepeatedFi
     const T* const values = field.data();
     for (int end = field.size(); end > 0;) {
       const int begin = std::max(end - kBatch, 0);
-      to = writer.Room(to, static_cast<size_t>((end - begin) * kVarintBytesMax));
+      to = writer.Room(to, static_cast<size_t>(end - begin) * kVarintBytesMax);
       to = PutVarints<kType>(to, values + begin, end - begin);
       end = begin;
     }
