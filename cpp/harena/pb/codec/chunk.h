@@ -40,7 +40,7 @@ class Chunk {
 
   /// Whether `place`, which has `bytes`, has `bytes_wanted` now.
   HARENA_INLINE bool TryExtend(void* place, size_t bytes, size_t bytes_wanted) noexcept {
-    if (static_cast<char*>(place) + TakenFor(bytes) != next_ || !IsHere()) return false;
+    if (!IsHere() || static_cast<char*>(place) + TakenFor(bytes) != next_) return false;
     const size_t more = TakenFor(bytes_wanted) - TakenFor(bytes);
     if (more > static_cast<size_t>(limit_ - next_)) return false;
     next_ += more;
