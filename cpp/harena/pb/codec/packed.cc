@@ -61,7 +61,7 @@ HARENA_INLINE uint64_t Unpack(uint64_t bytes, uint64_t mask) noexcept {
 // PDEP and PEXT, one instruction.
 namespace bmi2 {
 constexpr uint64_t kLowBits = ~kHighBits;
-#define HARENA_TARGET __attribute__((target("bmi,bmi2,lzcnt,popcnt")))
+#define HARENA_TARGET __attribute__((target("bmi2")))
 HARENA_TARGET inline uint64_t Pack(uint64_t value) noexcept { return _pdep_u64(value, kLowBits); }
 HARENA_TARGET inline uint64_t Unpack(uint64_t bytes, uint64_t mask) noexcept {
   return _pext_u64(bytes, mask & kLowBits);
@@ -73,8 +73,8 @@ HARENA_TARGET inline uint64_t Unpack(uint64_t bytes, uint64_t mask) noexcept {
 // AMD's before Zen 3 have them in microcode, slower than the steps.
 bool HasFastBmi2() noexcept {
   __builtin_cpu_init();
-  return __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
-         !__builtin_cpu_is("bdver4") && !__builtin_cpu_is("znver1") && !__builtin_cpu_is("znver2");
+  return __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("bdver4") &&
+         !__builtin_cpu_is("znver1") && !__builtin_cpu_is("znver2");
 }
 const bool has_fast_bmi2 = HasFastBmi2();
 #endif
