@@ -89,7 +89,8 @@ void InsertDeclarations(const Descriptor& message, const std::string& header,
           "                          ::harena::pb::codec::Builder& builder);\n");
     }
     out->Print(
-        "  uint8_t* HarenaWrite(uint8_t* to, ::harena::pb::codec::Writer& writer) const;\n"
+        "  uint8_t* HarenaWrite(uint8_t* to, ::harena::pb::codec::Writer& writer,\n"
+        "                       uint32_t tag) const;\n"
         "\n"
         " public:\n"
         "  using HarenaCodec = $class$;\n",
@@ -124,7 +125,7 @@ void EndRepeatedNames(const std::vector<const Descriptor*>& messages, const std:
   if (std::none_of(messages.begin(), messages.end(), has_repeated)) return;
   constexpr char kEnd[] = "#undef RepeatedField\n#undef RepeatedPtrField\n";
   for (size_t i = 1; i < messages.size(); ++i) {
-    Insertion out(context, header, "class_definition:" + messages[i]->full_name());
+    Insertion out(context, header, "class_definition:" + std::string(messages[i]->full_name()));
     out->PrintRaw("\n");
     out->PrintRaw(kEnd);
   }
@@ -133,7 +134,7 @@ void EndRepeatedNames(const std::vector<const Descriptor*>& messages, const std:
     if (field == nullptr) continue;
     const bool pointers = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
     Insertion out(context, header,
-                  (pointers ? "field_mutable:" : "field_get:") + field->full_name());
+                  (pointers ? "field_mutable:" : "field_get:") + std::string(field->full_name()));
     out->PrintRaw(kEnd);
   }
 }

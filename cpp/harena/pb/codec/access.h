@@ -31,11 +31,12 @@ struct Access {
                            google::protobuf::internal::ParseContext* context, Builder& builder) {
     return message.HarenaParse(ptr, context, builder);
   }
+  /// Writes the message as a field, with length and `tag`; with `tag` 0, what is in it alone.
   template <typename T>
-  static uint8_t* Write(const T& message, uint8_t* to, Writer& writer) {
-    return message.HarenaWrite(to, writer);
+  static uint8_t* Write(const T& message, uint8_t* to, Writer& writer, uint32_t tag) {
+    return message.HarenaWrite(to, writer, tag);
   }
-  /// Leaves the size of a part where protobuf leaves it. `arena` is that of the whole.
+  /// Leaves a message's size where protobuf leaves it. `arena` is that of the whole.
   template <typename T>
   static void SetSize(const T& message, size_t size, const google::protobuf::Arena* arena) {
     message._impl_._cached_size_.Set(static_cast<int>(size));

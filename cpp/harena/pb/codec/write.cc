@@ -54,14 +54,18 @@ uint8_t* WriteRepeatedString(uint8_t* to, Writer& writer, uint32_t tag,
   return to;
 }
 
-uint8_t* PutStockMessage(uint8_t* to, Writer& writer,
-                         const google::protobuf::MessageLite& message) {
+uint8_t* PutLongHead(uint8_t* to, size_t size, uint32_t tag) noexcept {
+  return tag == 0 ? to : PutTag(PutVarint(to, size), tag);
+}
+
+uint8_t* WriteStockMessage(uint8_t* to, Writer& writer, uint32_t tag,
+                           const google::protobuf::MessageLite& message) {
   const size_t size = message.ByteSizeLong();
   if (size > INT_MAX) throw OutOfRoom();
   to = writer.Room(to, size);
   EpsCopyOutputStream stream(to - size, static_cast<int>(size), kDeterministic);
   message._InternalSerialize(to - size, &stream);
-  return to - size;
+  return PutLongHead(to - size, size, tag);
 }
 
 uint8_t* WriteUnknown(uint8_t* to, Writer& writer, const google::protobuf::UnknownFieldSet& set) {

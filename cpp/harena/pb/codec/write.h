@@ -54,9 +54,9 @@ HARENA_INLINE uint8_t* PutScalar(uint8_t* to, T value) noexcept {
   }
 }
 
+/// A scalar with its tag. REQUIRES: room for both.
 template <WireFormatLite::FieldType kType, typename T>
-HARENA_INLINE uint8_t* WriteScalar(uint8_t* to, Writer& writer, uint32_t tag, T value) {
-  to = writer.Room(to, 0);
+HARENA_INLINE uint8_t* PutField(uint8_t* to, uint32_t tag, T value) noexcept {
   return PutTag(PutScalar<kType>(to, value), tag);
 }
 
@@ -72,26 +72,35 @@ uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag, std::string_view
 uint8_t* WriteRepeatedString(uint8_t* to, Writer& writer, uint32_t tag,
                              const RepeatedPtrField<std::string>& field, const char* utf8_name);
 
-/// A message that has no codec, by protobuf's own serializer.
-uint8_t* PutStockMessage(uint8_t* to, Writer& writer, const google::protobuf::MessageLite& message);
+/// PutHead() for any size and tag.
+uint8_t* PutLongHead(uint8_t* to, size_t size, uint32_t tag) noexcept;
 
+/// Ends the writing of a message whose fields are there: leaves its size in it, and puts length and
+/// tag in front when it is a field itself (`tag` is not 0). `behind` is BytesFrom() of the
+/// message's end. REQUIRES: room for both.
 template <typename T>
-HARENA_INLINE uint8_t* PutMessage(uint8_t* to, Writer& writer, const T& message) {
-  if constexpr (HasCodec<T>) {
-    return Access::Write(message, to, writer);
-  } else {
-    return PutStockMessage(to, writer, message);
-  }
+HARENA_INLINE uint8_t* PutHead(uint8_t* to, const Writer& writer, uint32_t tag, const T& message,
+                               size_t behind) {
+  const size_t size = writer.BytesFrom(to) - behind;
+  Access::SetSize(message, size, writer.arena());
+  // Of 0, too, it is long.
+  if (HARENA_UNLIKELY(tag - 1 >= 0x7f || size >= 0x80)) return PutLongHead(to, size, tag);
+  *--to = static_cast<uint8_t>(size);
+  *--to = static_cast<uint8_t>(tag);
+  return to;
 }
 
+/// A message that has no codec, by protobuf's own serializer; as Access::Write().
+uint8_t* WriteStockMessage(uint8_t* to, Writer& writer, uint32_t tag,
+                           const google::protobuf::MessageLite& message);
+
 template <typename T>
-HARENA_NOINLINE uint8_t* WriteMessage(uint8_t* to, Writer& writer, uint32_t tag, const T& message) {
-  const size_t behind = writer.BytesFrom(to);
-  to = PutMessage(to, writer, message);
-  to = writer.Room(to, 0);
-  const size_t size = writer.BytesFrom(to) - behind;
-  if constexpr (HasCodec<T>) Access::SetSize(message, size, writer.arena());
-  return PutTag(PutVarint(to, size), tag);
+HARENA_INLINE uint8_t* WriteMessage(uint8_t* to, Writer& writer, uint32_t tag, const T& message) {
+  if constexpr (HasCodec<T>) {
+    return Access::Write(message, to, writer, tag);
+  } else {
+    return WriteStockMessage(to, writer, tag, message);
+  }
 }
 
 template <typename T>
@@ -105,11 +114,7 @@ uint8_t* WriteRepeatedMessage(uint8_t* to, Writer& writer, uint32_t tag,
 template <typename T>
 uint8_t* WriteGroup(uint8_t* to, Writer& writer, uint32_t tag, const T& message) {
   to = PutTag(writer.Room(to, 0), tag + 1);
-  const size_t behind = writer.BytesFrom(to);
-  to = PutMessage(to, writer, message);
-  if constexpr (HasCodec<T>) {
-    Access::SetSize(message, writer.BytesFrom(to) - behind, writer.arena());
-  }
+  to = WriteMessage(to, writer, 0, message);
   return PutTag(writer.Room(to, 0), tag);
 }
 
@@ -123,7 +128,7 @@ uint8_t* WriteRepeatedGroup(uint8_t* to, Writer& writer, uint32_t tag,
 template <WireFormatLite::FieldType kType, typename T>
 uint8_t* WriteRepeated(uint8_t* to, Writer& writer, uint32_t tag, const RepeatedField<T>& field) {
   for (int i = field.size() - 1; i >= 0; --i) {
-    to = WriteScalar<kType>(to, writer, tag, field.Get(i));
+    to = PutField<kType>(writer.Room(to, 0), tag, field.Get(i));
   }
   return to;
 }

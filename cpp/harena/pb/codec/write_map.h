@@ -19,7 +19,7 @@ HARENA_INLINE uint8_t* WriteMapPart(uint8_t* to, Writer& writer, const T& value,
   } else if constexpr (kType == WireFormatLite::TYPE_MESSAGE) {
     return WriteMessage(to, writer, kTag, value);
   } else {
-    return WriteScalar<kType>(to, writer, kTag, value);
+    return PutField<kType>(writer.Room(to, 0), kTag, value);
   }
 }
 
