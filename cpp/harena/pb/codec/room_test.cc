@@ -13,6 +13,7 @@
 #include "harena/test/codec_extensions.pb.h"
 #include "harena/test/codec_groups.pb.h"
 #include "harena/test/codec_scalars.pb.h"
+#include "harena/test/codec_scalars2.pb.h"
 
 namespace harena::pb::codec {
 namespace {
