@@ -77,6 +77,21 @@ class MapPart<kType, std::string> {
   alignas(std::string) char image_[sizeof(std::string)];
 };
 
+/// Makes a map's new value empty, and tells that its key has a destructor by then.
+template <typename T>
+class EmptyValue {
+ public:
+  explicit EmptyValue(bool* key_has_destructor) noexcept
+      : key_has_destructor_(key_has_destructor) {}
+  operator T() const noexcept {  // NOLINT(google-explicit-constructor)
+    *key_has_destructor_ = true;
+    return T();
+  }
+
+ private:
+  bool* key_has_destructor_;
+};
+
 /// A string key is an ordinary string: the map moves it into its node and gives the node a
 /// destructor, all before anybody could note down where that is.
 class MapKeyString {
@@ -98,7 +113,25 @@ class MapKeyString {
   ~MapKeyString() { EndString(value_); }
   MapKeyString(const MapKeyString&) = delete;
   MapKeyString& operator=(const MapKeyString&) = delete;
-  std::string& value() noexcept { return value_; }
+
+  /// try_emplace() with an empty value.
+  template <typename Map>
+  auto MoveInto(Map& map) {
+    // The map moves the key into a node of its own, registers a destructor for it and makes the
+    // value, in this order. When memory is refused after the first, the body is nobody's but ours.
+    const layout::StringImage body = reinterpret_cast<const layout::StringImage&>(value_);
+    const bool local = layout::IsLocal(value_);
+    bool has_destructor = false;
+    try {
+      return map.try_emplace(std::move(value_),
+                             EmptyValue<typename Map::mapped_type>(&has_destructor));
+    } catch (...) {
+      if (!local && layout::IsLocal(value_) && !has_destructor) {
+        reinterpret_cast<layout::StringImage&>(value_) = body;
+      }
+      throw;
+    }
+  }
 
  private:
   std::string value_;
@@ -164,7 +197,7 @@ HARENA_NOINLINE const char* ReadMapEntry(
 
   auto& map = *field.MutableMap();
   if constexpr (KeyPart::kIsString) {
-    const auto [entry, inserted] = map.try_emplace(std::move(key.value()));
+    const auto [entry, inserted] = key.MoveInto(map);
     // The body of a key is kept for the next request.
     auto* const kept = const_cast<std::string*>(&entry->first);
     if (inserted && kept->size() > layout::StringImage::kLocalMax) {

@@ -6,22 +6,12 @@
 #include <google/protobuf/descriptor.h>
 #include <gtest/gtest.h>
 
-#include "harena/base/compiler.h"
 #include "harena/mem/test_pool.h"
 #include "harena/pb/codec/test_chunks.h"
 #include "harena/pb/codec/test_compare.h"
 #include "harena/pb/codec/test_log.h"
 #include "harena/pb/codec/test_random_message.h"
 #include "harena/pb/codec/test_wire_mutation.h"
-
-#if HARENA_ASAN
-// A known leak: a refusal may come while protobuf's map registers the destructor of a key that it
-// has just moved into a node. Nobody owns the key's body then. docs/codec.md names it.
-extern "C" const char* __lsan_default_suppressions();  // NOLINT(bugprone-reserved-identifier)
-const char* __lsan_default_suppressions() {            // NOLINT(bugprone-reserved-identifier)
-  return "leak:harena::pb::codec::MapKeyString::Read";
-}
-#endif
 
 namespace harena::pb::codec::test {
 namespace {
