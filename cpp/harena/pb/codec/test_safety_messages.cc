@@ -166,7 +166,7 @@ const std::vector<Row<Whole>>& WholeMessageRows() {
        }},
       {"part_set_allocated_from_arena",
        [](Whole& a, Whole&, Kept&) {
-         auto* part = CreateOn<Part>(*a.GetArena());
+         auto* part = a.GetArena() == nullptr ? new Part : CreateOn<Part>(*a.GetArena());
          Fill(*part, "given", Length::kMiddle);
          a.set_allocated_part(part);
          a.mutable_part()->mutable_inner()->set_name(kHuge);
