@@ -69,7 +69,7 @@ std::string StockBytes(const Message& message) {
   google::protobuf::io::StringOutputStream string(&bytes);
   google::protobuf::io::CodedOutputStream stream(&string);
   stream.SetSerializationDeterministic(true);
-  message.SerializePartialToCodedStream(&stream);
+  EXPECT_TRUE(message.SerializePartialToCodedStream(&stream));
   return bytes;
 }
 
