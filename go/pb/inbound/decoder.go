@@ -45,10 +45,13 @@ const (
 
 var waiting handoff.Table[*Decoder]
 
+// Expect is to be called before each message but the first. Decoded and Refusal then tell of that one.
+func (d *Decoder) Expect() { d.decoded, d.refusal = false, nil }
+
 // Receive calls a framework's receive, which fills the message. While it runs, Find leads from the
-// message to the decoder, for a codec that is told nothing else.
+// message to the decoder, for a codec that is told nothing else. It expects the message.
 func (d *Decoder) Receive(receive func(any) error, message any) error {
-	d.decoded, d.refusal = false, nil
+	d.Expect()
 	key := handoff.Key(message)
 	if _, ok := message.(proto.Message); !ok || key == nil {
 		return receive(message)
