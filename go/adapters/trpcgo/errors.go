@@ -41,7 +41,8 @@ var errLate = errs.NewFrameError(errs.RetServerSystemErr,
 var plainErrorType = reflect.TypeOf(errors.New(""))
 
 // selfContained reports whether an error surely holds no message. Others may read the request when
-// trpc-go, or a span that it keeps, asks for their text.
+// trpc-go, or a span that it keeps, asks for their text. No error says nothing of what went before: it
+// may have been a panic.
 func selfContained(err error) bool {
 	for err != nil {
 		if reflect.TypeOf(err) == plainErrorType || err == context.Canceled || err == context.DeadlineExceeded {
@@ -51,7 +52,9 @@ func selfContained(err error) bool {
 		if !ok {
 			return false
 		}
-		err = framed.Unwrap()
+		if err = framed.Unwrap(); err == nil {
+			return true
+		}
 	}
-	return true
+	return false
 }

@@ -17,6 +17,8 @@ import (
 	"trpc.group/trpc-go/trpc-go/log"
 	"trpc.group/trpc-go/trpc-go/server"
 	"trpc.group/trpc-go/trpc-go/stream"
+	"trpc.group/trpc-go/trpc-go/transport"
+	"trpc.group/trpc-go/trpc-go/transport/tnet"
 
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
@@ -34,6 +36,10 @@ const (
 func TestMain(m *testing.M) {
 	// trpc-go tells of each service that it launches.
 	log.SetLevel("0", log.LevelFatal)
+	if !useTnet {
+		tnet.DefaultServerTransport = transport.DefaultServerStreamTransport
+		tnet.DefaultClientTransport = transport.DefaultClientTransport
+	}
 	os.Exit(m.Run())
 }
 
@@ -119,6 +125,9 @@ func shout(a *arena.Arena, in *testpb.Note) *testpb.Note {
 	}
 	return out
 }
+
+// plainEcho answers as echo does, without a scope.
+var plainEcho = &echo{say: func(_ context.Context, in *testpb.Note) (*testpb.Note, error) { return shouted(in), nil }}
 
 // fixture is a running server with the echo service, and a client of it.
 type fixture struct {
