@@ -14,7 +14,7 @@ import (
 	"github.com/harena-project/harena/go/scope"
 )
 
-// bigNote is about 180 KB on the wire, in about 3,000 messages.
+// bigNote is about 290 KB on the wire, in about 3,000 messages.
 func bigNote() *testpb.Note {
 	n := &testpb.Note{}
 	for i := range 750 {
@@ -40,7 +40,7 @@ func copyOf(a *arena.Arena, in *testpb.Note) *testpb.Note {
 	return out
 }
 
-// A request of 180 KB costs a few dozen allocations, client's and trpc-go's own included, and no copy
+// A request of 290 KB costs a few dozen allocations, client's and trpc-go's own included, and no copy
 // of its bytes besides trpc-go's.
 func TestAllocationsPerRequest(t *testing.T) {
 	if !recycling {
