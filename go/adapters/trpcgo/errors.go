@@ -38,6 +38,10 @@ func refusedAs[T errs.ErrCode](r *inbound.Refusal, tooLarge, tooDeep T) error {
 var errLate = errs.NewFrameError(errs.RetServerSystemErr,
 	"harena/trpcgo: a filter called the handler after it had returned; make it wait, or use mode heap")
 
+// errAssigned is for servers that decode a request before its call, when nothing is known of them.
+var errAssigned = errs.NewFrameError(errs.RetServerSystemErr,
+	"harena/trpcgo: trpc-go keeps requests in order by their contents; register with trpcgo.Register, or use mode heap")
+
 var plainErrorType = reflect.TypeOf(errors.New(""))
 
 // selfContained reports whether an error surely holds no message. Others may read the request when

@@ -88,11 +88,8 @@ func (s *Service) bind(known settings) *server.ServiceDesc {
 	desc.Methods = make([]server.Method, len(s.desc.Methods))
 	for i, m := range s.desc.Methods {
 		wrapped := s.of[m.Name]
-		desc.Methods[i] = server.Method{
-			Name:     m.Name,
-			Func:     wrapped.unary(m.Func, known),
-			Bindings: wrapped.bindings(m.Bindings),
-		}
+		m.Func, m.Bindings = wrapped.unary(m.Func, known), wrapped.bindings(m.Bindings)
+		desc.Methods[i] = m
 	}
 	desc.Streams = make([]server.StreamDesc, len(s.desc.Streams))
 	for i, d := range s.desc.Streams {

@@ -15,6 +15,8 @@ type settings struct {
 	// freshFrames says that each message is read into memory of its own, which nobody writes to
 	// afterwards.
 	freshFrames bool
+	// decodedApart says that requests are decoded before their call begins, to be assigned to it then.
+	decodedApart bool
 	// serialization and compression are used in place of what a message's header says, unless they
 	// are negative.
 	serialization, compression int
@@ -26,6 +28,9 @@ var unknownSettings = settings{serialization: -1, compression: -1}
 // covered reports whether trpc-go's own serializer for protobuf is the one at work. It takes any
 // message, where others may look for a type of their own.
 func (s settings) covered(msg codec.Msg) bool {
+	if s.decodedApart {
+		return false
+	}
 	kind := msg.SerializationType()
 	if s.serialization >= 0 {
 		kind = s.serialization
@@ -93,9 +98,17 @@ func settingsOf(service server.Service) settings {
 	_, ownCodec := options.Codec.(*trpc.ServerCodec)
 	return settings{
 		freshFrames:   ownCodec && framesAreFresh(serve.FramerBuilder) && isOfTRPC(options.Transport),
+		decodedApart:  decodesApart(&serve),
 		serialization: options.CurrentSerializationType,
 		compression:   options.CurrentCompressType,
 	}
+}
+
+// decodesApart reports whether the options of a server ask trpc-go to keep requests in an order that it
+// finds in their contents. Versions after 1.0.3 can.
+func decodesApart(options any) bool {
+	extractor := reflect.ValueOf(options).Elem().FieldByName("KeepOrderPreUnmarshalExtractor")
+	return extractor.IsValid() && !extractor.IsZero()
 }
 
 // clientSettings reads the options of a call that a client makes.

@@ -3,14 +3,18 @@ package trpcgo
 import (
 	"context"
 	"io"
+	"reflect"
 	"testing"
 
 	trpc "trpc.group/trpc-go/trpc-go"
 	"trpc.group/trpc-go/trpc-go/client"
 	"trpc.group/trpc-go/trpc-go/codec"
+	"trpc.group/trpc-go/trpc-go/filter"
 	"trpc.group/trpc-go/trpc-go/server"
 	"trpc.group/trpc-go/trpc-go/transport"
 	"trpc.group/trpc-go/trpc-go/transport/tnet"
+
+	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
 )
 
 type (
@@ -44,12 +48,12 @@ func TestSettingsOfAServer(t *testing.T) {
 		"no protocol":       {[]server.Option{tcp}, false},
 	} {
 		got := settingsOf(server.New(c.options...))
-		if want := (settings{c.fresh, -1, -1}); got != want {
+		if want := (settings{c.fresh, false, -1, -1}); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
 	got := settingsOf(server.New(protocol, tcp, server.WithCurrentSerializationType(2), server.WithCurrentCompressType(1)))
-	if want := (settings{true, 2, 1}); got != want {
+	if want := (settings{true, false, 2, 1}); got != want {
 		t.Errorf("with types of its own: %+v, want %+v", got, want)
 	}
 	for _, unknown := range []server.Service{wrappedService{server.New(protocol, tcp)}, &wrappedService{}, nil} {
@@ -95,7 +99,7 @@ func TestSettingsOfAClient(t *testing.T) {
 		}), false},
 		"foreign pool": {set(client.WithPool(nil), func(o *client.Options) { o.Transport = nil }), false},
 	} {
-		if got, want := clientSettings(c.options), (settings{c.fresh, -1, -1}); got != want {
+		if got, want := clientSettings(c.options), (settings{c.fresh, false, -1, -1}); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
@@ -110,15 +114,42 @@ func TestWhatIsImmutable(t *testing.T) {
 		codec.CompressTypeStreamSnappy: true, codec.CompressTypeBlockSnappy: true, foreignType: false, 999: false,
 	} {
 		msg.WithCompressType(kind)
-		if got := (settings{true, -1, -1}).immutable(msg); got != want {
+		if got := (settings{true, false, -1, -1}).immutable(msg); got != want {
 			t.Errorf("compression %d, said by the message: %v, want %v", kind, got, want)
 		}
-		if (settings{false, -1, -1}).immutable(msg) {
+		if (settings{false, false, -1, -1}).immutable(msg) {
 			t.Errorf("compression %d of a frame that is not fresh passes for immutable", kind)
 		}
 		msg.WithCompressType(codec.CompressTypeNoop)
-		if got := (settings{true, -1, kind}).immutable(msg); got != want {
+		if got := (settings{true, false, -1, kind}).immutable(msg); got != want {
 			t.Errorf("compression %d, said by the options: %v, want %v", kind, got, want)
 		}
+	}
+}
+
+// Versions of trpc-go after 1.0.3 can decode a request to find out its order, and assign it to the
+// message of its call later.
+func TestRequestsThatAreDecodedApart(t *testing.T) {
+	type options struct{ KeepOrderPreUnmarshalExtractor func() }
+	if decodesApart(&transport.ListenServeOptions{}) || decodesApart(&options{}) || !decodesApart(&options{func() {}}) {
+		t.Error("the option is not seen for what it is")
+	}
+	_, msg := codec.WithNewMessage(context.Background())
+	if (settings{true, true, -1, -1}).covered(msg) || !(settings{true, false, -1, -1}).covered(msg) {
+		t.Error("stand-ins are used where they would be assigned, or not used elsewhere")
+	}
+
+	// Where the option is not known, the call fails instead of serving an empty request.
+	service, err := Wrap(&testpb.EchoServer_ServiceDesc, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	decode := func(body any) (filter.ServerChain, error) {
+		reflect.ValueOf(body).Elem().Set(reflect.ValueOf(&incoming{self: &incoming{}}).Elem())
+		return nil, nil
+	}
+	_, err = service.Desc().Methods[0].Func(nil, context.Background(), decode)
+	if err != errAssigned {
+		t.Errorf("a request that was assigned: %v", err)
 	}
 }

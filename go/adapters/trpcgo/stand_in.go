@@ -22,7 +22,8 @@ type incoming struct {
 	protoreflect.Message // the real one
 	inbound.Decoder
 
-	immutable bool // strings may be parts of the bytes
+	immutable bool      // strings may be parts of the bytes
+	self      *incoming // another one after an assignment
 }
 
 func (in *incoming) init(method string, s *scope.Scope) {
@@ -36,7 +37,7 @@ func (in *incoming) standInFor(message any, known settings, msg codec.Msg) any {
 	if !ok || !known.covered(msg) {
 		return message
 	}
-	in.Message, in.immutable = real.ProtoReflect(), known.immutable(msg)
+	in.Message, in.immutable, in.self = real.ProtoReflect(), known.immutable(msg), in
 	return in
 }
 
