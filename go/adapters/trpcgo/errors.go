@@ -53,7 +53,7 @@ func selfContained(err error) bool {
 			return true
 		}
 		framed, ok := err.(*errs.Error)
-		if !ok {
+		if !ok || framed == nil {
 			return false
 		}
 		if err = framed.Unwrap(); err == nil {

@@ -16,6 +16,7 @@ func TestSelfContained(t *testing.T) {
 		want bool
 	}{
 		{nil, false},
+		{(*errs.Error)(nil), false},
 		{plain, true},
 		{context.DeadlineExceeded, true},
 		{errs.New(1, "trpc-go's"), true},
