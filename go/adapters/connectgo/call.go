@@ -34,7 +34,7 @@ var waiting struct {
 func (m *method) begin() *call {
 	c := &call{method: m}
 	m.pool.Start(&c.scope)
-	c.in.method, c.in.arena, c.in.limits = m, c.scope.Arena(), c.scope.Options()
+	c.in.init(m.name, &c.scope)
 	return c
 }
 
@@ -91,9 +91,9 @@ func (i *interceptor) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if c == nil {
 			c = i.method.begin()
 		}
-		if c.in.refused != nil {
+		if err := c.in.refused(); err != nil {
 			c.scope.End()
-			return nil, c.in.refused
+			return nil, err
 		}
 		return c.run(ctx, request, next)
 	}
@@ -107,7 +107,7 @@ func (c *call) run(ctx context.Context, request connect.AnyRequest, next connect
 		}
 		panicked := recover() // nil stands for runtime.Goexit, which goes on by itself
 		if panicked != nil {
-			if err = c.method.limitError(panicked, c.in.limits); err != nil {
+			if err = c.method.limitError(panicked, c.in.Limits); err != nil {
 				c.scope.End()
 				return
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/harena-project/harena/go/internal/handoff"
 	"github.com/harena-project/harena/go/pb"
+	"github.com/harena-project/harena/go/pb/inbound"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -24,7 +25,7 @@ func (*codec) Name() string { return "proto" }
 func (*codec) IsBinary() bool { return true }
 
 // Unmarshal decodes into an arena. Connect tells it nothing of the RPC; see [call] for how the unary
-// RPC finds its arena, and [incoming] for streams.
+// RPC finds its arena, and [inbound.Find] for streams.
 func (c *codec) Unmarshal(data []byte, message any) error {
 	m, ok := message.(proto.Message)
 	if !ok {
@@ -38,8 +39,8 @@ func (c *codec) Unmarshal(data []byte, message any) error {
 
 func (c *codec) unmarshal(data []byte, m proto.Message) error {
 	if !c.unary {
-		if in, waiting := incomings.Find(handoff.Key(m)); waiting {
-			return in.unmarshal(data, m)
+		if in, waiting := inbound.Find(m); waiting {
+			return c.method.unmarshal(in, data, m)
 		}
 		return proto.Unmarshal(data, m)
 	}
@@ -47,7 +48,7 @@ func (c *codec) unmarshal(data []byte, m proto.Message) error {
 		return proto.Unmarshal(data, m)
 	}
 	begun := c.method.begin()
-	if err := begun.in.unmarshal(data, m); err != nil {
+	if err := c.method.unmarshal(&begun.in.Decoder, data, m); err != nil {
 		begun.scope.End()
 		return err
 	}

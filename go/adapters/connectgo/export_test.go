@@ -1,6 +1,8 @@
 package connectgo
 
+import "github.com/harena-project/harena/go/pb/inbound"
+
 // TableSizes returns how many entries wait for a hook.
 func TableSizes() int {
-	return incomings.Len() + outgoings.Len() + int(waiting.count.Load())
+	return inbound.Waiting() + outgoings.Len() + int(waiting.count.Load())
 }

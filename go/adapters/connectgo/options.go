@@ -10,35 +10,11 @@ import (
 	"github.com/harena-project/harena/go/scope"
 )
 
-// Options are the settings of a service. The zero value is mode codec without limits for unary
-// methods, and streams as connect serves them.
-type Options struct {
-	// Mode of the methods; it may be changed while the server runs.
-	Mode scope.Mode
-
-	// RequestBytesMax bounds what one RPC may take, in bytes: its decoded request, the request's
-	// bytes after decompression, and what the handler makes on the scope. Zero means no bound.
-	// Requests in JSON are bounded by connect.WithReadMaxBytes only.
-	RequestBytesMax int64
-
-	// DepthMax bounds how deeply messages may nest. Zero means protobuf's own limit.
-	DepthMax int
-
-	// StreamScope says how streams use scopes.
-	StreamScope StreamScope
-
-	// Methods has whole sets of settings for single methods, by their procedure names
-	// ("/package.Service/Method").
-	Methods map[string]MethodOptions
-}
+// Options are the settings of a service. Requests in JSON are bounded by connect.WithReadMaxBytes only.
+type Options = scope.ServiceOptions
 
 // MethodOptions are the settings of one method, in place of those in [Options].
-type MethodOptions struct {
-	Mode            scope.Mode
-	RequestBytesMax int64
-	DepthMax        int
-	StreamScope     StreamScope
-}
+type MethodOptions = scope.MethodOptions
 
 // StreamScope says how long the memory of a stream's messages lives.
 type StreamScope = scope.StreamScope
@@ -50,38 +26,16 @@ const (
 	PerStream  = scope.PerStream  // until the handler returns
 )
 
-func (o Options) method(name string) MethodOptions {
-	if own, found := o.Methods[name]; found {
-		return own
-	}
-	return MethodOptions{
-		Mode:            o.Mode,
-		RequestBytesMax: o.RequestBytesMax,
-		DepthMax:        o.DepthMax,
-		StreamScope:     o.StreamScope,
-	}
-}
-
-func (o MethodOptions) scope() scope.Options {
-	return scope.Options{Mode: o.Mode, RequestBytesMax: o.RequestBytesMax, DepthMax: o.DepthMax}
-}
-
-func (o MethodOptions) validate() error {
-	if err := o.StreamScope.Validate(); err != nil {
-		return err
-	}
-	return o.scope().Validate()
-}
-
-func (o Options) validate() error {
-	if err := o.method("").validate(); err != nil {
+// validate says what is wrong with options of which no method has been seen yet.
+func validate(o Options) error {
+	if err := o.Method("").Validate(); err != nil {
 		return err
 	}
 	for name, own := range o.Methods {
 		if err := methodExists(name); err != nil {
 			return err
 		}
-		if err := own.validate(); err != nil {
+		if err := own.Validate(); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

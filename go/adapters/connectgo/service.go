@@ -25,7 +25,7 @@ type method struct {
 
 // New returns a service, or what is wrong with the options.
 func New(options Options) (*Service, error) {
-	if err := options.validate(); err != nil {
+	if err := validate(options); err != nil {
 		return nil, fmt.Errorf("harena/connectgo: %w", err)
 	}
 	return &Service{options: options}, nil
@@ -48,8 +48,8 @@ func WithScopes(options Options) connect.HandlerOption {
 // Give it after other options.
 func (s *Service) HandlerOption() connect.HandlerOption {
 	return connect.WithConditionalHandlerOptions(func(spec connect.Spec) []connect.HandlerOption {
-		options := s.options.method(spec.Procedure)
-		pool, err := s.group.Add(spec.Procedure, options.scope())
+		options := s.options.Method(spec.Procedure)
+		pool, err := s.group.Add(spec.Procedure, options.Scope())
 		if err != nil {
 			panic("harena/connectgo: " + err.Error()) // New has looked at them
 		}

@@ -26,7 +26,7 @@ func (i *interceptor) WrapStreamingHandler(next connect.StreamingHandlerFunc) co
 		}()
 		err = next(scope.NewContextWith(ctx, &s.scopes), s)
 		// An error may hold messages, or come from an interceptor that did not wait for the handler.
-		sound = err == nil || s.in != nil && err == s.in.refused
+		sound = err == nil || err == s.refused
 		return err
 	}
 }
@@ -37,8 +37,9 @@ type streamConn struct {
 	method *method
 	scopes scope.Stream
 
-	in  *incoming // of the goroutine that receives
-	out outgoing  // of the goroutine that sends
+	in      *incoming // of the goroutine that receives
+	refused error     // what it was told last
+	out     outgoing  // of the goroutine that sends
 }
 
 // Receive decodes into the scope of received messages.
@@ -50,9 +51,12 @@ func (s *streamConn) Receive(message any) error {
 		return err
 	}
 	if fresh {
-		s.in = &incoming{method: s.method, arena: next.Arena(), limits: next.Options()}
+		s.in = newIncoming(s.method.name, next)
 	}
 	err := s.in.receive(s.StreamingHandlerConn.Receive, message)
+	if s.in.Refusal() != nil {
+		s.refused = err
+	}
 	s.scopes.Received(err)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/harena-project/harena/go/internal/handoff"
+	"github.com/harena-project/harena/go/pb/inbound"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -47,7 +48,7 @@ func (c *call) run(inner unaryHandler, srv any, interceptor grpc.UnaryServerInte
 	if grpc.EnableTracing {
 		c.scope.Retain() // x/net/trace prints request and reply whenever somebody looks
 	}
-	c.in.method, c.in.arena, c.in.limits = c.method.name, c.scope.Arena(), c.scope.Options()
+	c.in.init(c.method.name, &c.scope)
 
 	defer c.recoverLimit(&err)
 	if interceptor != nil {
@@ -74,7 +75,7 @@ func (c *call) settle(out any, err error) {
 		c.scope.Abandon() // an interceptor did not wait for the handler
 	case err != nil && selfContained(err):
 		c.scope.End()
-	case err == nil && c.in.decoded && isMessage && handoff.Key(out) != nil:
+	case err == nil && c.in.Decoded() && isMessage && handoff.Key(out) != nil:
 		c.out.size, c.out.pool, c.out.scope = &c.method.replySize, c.method.pool, &c.scope
 		c.out.watched = c.method.service.replyWatched.Load()
 		c.out.put(out)
@@ -92,7 +93,7 @@ func (c *call) guard(interceptor grpc.UnaryServerInterceptor) grpc.UnaryServerIn
 				return nil, errLate
 			}
 			defer c.handlers.Add(-1)
-			defer c.method.limitAsError(c.in.limits, &err)
+			defer c.method.limitAsError(c.in.Limits, &err)
 			return handler(ctx, req)
 		})
 	}
@@ -106,7 +107,7 @@ func (c *call) recoverLimit(err *error) {
 	c.settled = true
 	// Nil stands for runtime.Goexit, which goes on by itself.
 	if panicked := recover(); panicked != nil {
-		if *err = c.method.limitError(panicked, c.in.limits); *err == nil {
+		if *err = c.method.limitError(panicked, c.in.Limits); *err == nil {
 			c.scope.Abandon() // others may still hold what the panic tore them from
 			panic(panicked)
 		}
@@ -127,21 +128,20 @@ func (m *method) limitAsError(limits scope.Options, err *error) {
 }
 
 // limitError returns what a client is told of a panic that comes from the scope's limit, and nil for
-// other panics: an arena of the handler's own may have a limit too.
+// other panics.
 func (m *method) limitError(panicked any, limits scope.Options) error {
-	limit := asArenaLimit(panicked)
-	if limit == nil || limits.RequestBytesMax == 0 {
-		return nil
+	r := inbound.OfPanic(m.name, limits, panicked)
+	if r != nil {
+		m.pool.Refuse()
 	}
-	m.pool.Refuse()
-	return refusedInHandler(m.name, limits.RequestBytesMax, limit)
+	return refused(r)
 }
 
 // count keeps the method's statistics of a message that was received.
 func (m *method) count(in *incoming, err error) {
-	if in.refused != nil {
+	if in.Refusal() != nil {
 		m.pool.Refuse()
-	} else if err == nil && !in.decoded {
+	} else if err == nil && !in.Decoded() {
 		m.uncovered.Add(1)
 	}
 }

@@ -80,14 +80,16 @@ func clientScope(ctx context.Context) *scope.Scope {
 }
 
 func newReplyIn(s *scope.Scope, method string) *incoming {
-	return &incoming{method: method, arena: s.NewArena(), limits: s.Options()}
+	in := newIncoming(method, s)
+	in.Arena = s.NewArena()
+	return in
 }
 
 // handOver makes the reply's arena the scope's, unless gRPC is still at it: then it is the garbage
 // collector's.
 func (in *incoming) handOver(s *scope.Scope) {
-	if in.close() {
-		s.Adopt(in.arena)
+	if in.Close() {
+		s.Adopt(in.Arena)
 	}
 }
 
@@ -127,11 +129,11 @@ func (s *clientStream) RecvMsg(message any) error {
 
 // drop ends the message before.
 func (s *clientStream) drop() {
-	if in := s.last; in != nil && in.close() {
+	if in := s.last; in != nil && in.Close() {
 		if s.scope.Retained() {
-			in.arena.Retain()
+			in.Arena.Retain()
 		}
-		in.arena.Free()
+		in.Arena.Free()
 	}
 	s.last = nil
 }

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/harena-project/harena/go/internal/handoff"
+	"github.com/harena-project/harena/go/pb/inbound"
 )
 
 // codec does what the codec that was registered before it does, except for the messages that a
@@ -33,9 +34,9 @@ func (codec) Name() string { return grpcproto.Name }
 
 // Unmarshal decodes into the arena of the method that waits for the message, if one does.
 func (c codec) Unmarshal(data mem.BufferSlice, message any) error {
-	if in, waiting := incomings.Find(handoff.Key(message)); waiting {
+	if in, waiting := inbound.Find(message); waiting {
 		if m, ok := message.(proto.Message); ok {
-			if done, err := in.unmarshal(data, m); done {
+			if inTime, err := in.Unmarshal(immutable(data), m); inTime {
 				return err
 			}
 		}

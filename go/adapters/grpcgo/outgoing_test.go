@@ -92,16 +92,3 @@ func TestMarshalOfAnInvalidMessageEndsTheScope(t *testing.T) {
 		}
 	}
 }
-
-func TestLateCodec(t *testing.T) {
-	in := &incoming{}
-	if !in.close() {
-		t.Fatal("an idle message cannot be closed")
-	}
-	if done, _ := in.unmarshal(nil, &testpb.Note{}); done {
-		t.Error("a codec that comes late decodes into memory that was given away")
-	}
-	if in := (&incoming{}); !in.state.CompareAndSwap(idle, decoding) || in.close() {
-		t.Error("a message is closed while it is decoded")
-	}
-}

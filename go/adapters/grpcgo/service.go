@@ -77,18 +77,11 @@ func (s *Service) wrapMethods(options Options) error {
 	for _, d := range s.desc.Streams {
 		s.add(d.StreamName, options)
 	}
-	own := make(map[string]scope.Options, len(options.Methods))
-	for name, o := range options.Methods {
-		own[name] = o.scope()
-	}
 	var err error
-	if s.group, err = scope.NewGroup(s.names, options.method("").scope(), own); err != nil {
+	if s.group, err = options.NewGroup(s.names); err != nil {
 		return fmt.Errorf("harena/grpcgo: %w", err)
 	}
 	for name, m := range s.of {
-		if err := m.streamScope.Validate(); err != nil {
-			return fmt.Errorf("harena/grpcgo: %s: %w", name, err)
-		}
 		m.pool = s.group.Pool(name)
 	}
 
@@ -108,7 +101,7 @@ func (s *Service) wrapMethods(options Options) error {
 func (s *Service) add(name string, options Options) {
 	name = s.fullName(name)
 	s.names = append(s.names, name)
-	s.of[name] = &method{service: s, name: name, streamScope: options.method(name).StreamScope}
+	s.of[name] = &method{service: s, name: name, streamScope: options.Method(name).StreamScope}
 }
 
 func (s *Service) fullName(method string) string { return "/" + s.desc.ServiceName + "/" + method }

@@ -47,7 +47,7 @@ func (s *serverStream) RecvMsg(message any) error {
 		return err
 	}
 	if fresh {
-		s.in = &incoming{method: s.method.name, arena: next.Arena(), limits: next.Options()}
+		s.in = newIncoming(s.method.name, next)
 	}
 	err := s.in.receive(s.ServerStream.RecvMsg, message)
 	s.scopes.Received(err)

@@ -123,6 +123,12 @@ var plan = []unit{
 		plugins:  []plugin{messages, connectStubs},
 	},
 	{
+		// The stubs beside it, echo.trpc.go, are written by hand: trpc-go's generator is not a module.
+		dir:      "go/adapters/trpcgo/internal/testpb",
+		packages: echoPackages,
+		plugins:  []plugin{messages},
+	},
+	{
 		dir:      "bench/go/gen/plain",
 		packages: workloadPackages,
 		plugins:  []plugin{messages, grpcStubs},

@@ -1,0 +1,156 @@
+package trpcgo
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"google.golang.org/protobuf/proto"
+	"trpc.group/trpc-go/trpc-go/codec"
+	"trpc.group/trpc-go/trpc-go/filter"
+	"trpc.group/trpc-go/trpc-go/server"
+
+	"github.com/harena-project/harena/go/pb/inbound"
+	"github.com/harena-project/harena/go/scope"
+)
+
+// unaryHandler is the type of server.Method.Func.
+type unaryHandler = func(impl any, ctx context.Context, f server.FilterFunc) (any, error)
+
+// call is one unary RPC on a scope.
+type call struct {
+	method   *method
+	settings settings
+	msg      codec.Msg
+	filters  server.FilterFunc // trpc-go's: decodes, and returns the filters
+
+	scope scope.Scope
+	ctx   scope.Context
+	in    incoming
+	out   outgoing
+
+	handlers atomic.Int32 // that run inside filters; negative when no more may begin
+	settled  bool         // the scope has ended or has another owner
+}
+
+const noMoreHandlers = -1 << 30
+
+// unary returns the handler that trpc-go calls in place of inner.
+func (m *method) unary(inner unaryHandler, known settings) unaryHandler {
+	return func(impl any, ctx context.Context, f server.FilterFunc) (any, error) {
+		c := &call{method: m, settings: known, msg: codec.Message(ctx), filters: f}
+		m.pool.Start(&c.scope)
+		c.ctx = scope.Context{Context: ctx, Scope: &c.scope}
+		if c.scope.Mode() == scope.Heap {
+			defer c.scope.Abandon() // trpc-go has yet to read the reply
+			return inner(impl, &c.ctx, f)
+		}
+		return c.run(inner, impl)
+	}
+}
+
+func (c *call) run(inner unaryHandler, impl any) (out any, err error) {
+	c.in.init(c.method.name, &c.scope)
+	defer c.recoverLimit(&err)
+	out, err = inner(impl, &c.ctx, c.decode)
+	return c.settle(out, err), err
+}
+
+// decode is what the generated code calls to receive its request.
+func (c *call) decode(message any) (filter.ServerChain, error) {
+	filters, err := c.filters(c.in.standInFor(message, c.settings, c.msg))
+	if err == nil && c.in.self != nil && c.in.self != &c.in {
+		err = errAssigned
+	}
+	if err == nil {
+		err = refused(c.in.Refusal())
+	}
+	c.method.count(&c.in, message, err)
+	if err != nil || len(filters) == 0 {
+		return nil, err
+	}
+	return append(filters[:len(filters):len(filters)], c.guard), nil
+}
+
+// settle ends the scope, or hands it to the reply. It returns what trpc-go is to encode.
+func (c *call) settle(out any, err error) any {
+	c.settled = true
+	message, isMessage := valid(out)
+	switch {
+	case !c.handlers.CompareAndSwap(0, noMoreHandlers):
+		c.scope.Abandon() // a filter did not wait for the handler
+	case err != nil && selfContained(err), err == nil && c.msg.CallType() == codec.SendOnly:
+		c.scope.End()
+	case err == nil && isMessage && c.settings.covered(c.msg):
+		c.out.Message, c.out.scope = message.ProtoReflect(), &c.scope
+		if !c.in.Decoded() {
+			// Nothing has shown yet that the serializer is the one that it seems to be.
+			c.out.lost = runtime.AddCleanup(&c.scope, (*scope.Pool).Lost, c.method.pool)
+		}
+		return &c.out
+	default:
+		c.scope.Abandon() // nobody tells when the reply is encoded, or the error read
+	}
+	return out
+}
+
+// guard is the innermost filter. It makes a limit that the handler crosses an error before other
+// filters see it: those that turn panics into errors would hide which it was.
+func (c *call) guard(ctx context.Context, req any, next filter.ServerHandleFunc) (out any, err error) {
+	if c.handlers.Add(1) <= 0 {
+		return nil, errLate
+	}
+	defer c.handlers.Add(-1)
+	defer c.method.limitAsError(c.in.Limits, &err)
+	return next(ctx, req)
+}
+
+// recoverLimit ends a scope whose handler panicked. It is to be deferred.
+func (c *call) recoverLimit(err *error) {
+	if c.settled {
+		return
+	}
+	c.settled = true
+	// Nil stands for runtime.Goexit, which goes on by itself.
+	if panicked := recover(); panicked != nil {
+		if *err = c.method.limitError(panicked, c.in.Limits); *err == nil {
+			c.scope.Abandon() // others may still hold what the panic tore them from
+			panic(panicked)
+		}
+		c.settle(nil, *err)
+		return
+	}
+	c.scope.Abandon()
+}
+
+// limitAsError turns the panic of an allocation over the limit into an error, and lets other panics
+// pass. It is to be deferred.
+func (m *method) limitAsError(limits scope.Options, err *error) {
+	if panicked := recover(); panicked != nil {
+		if *err = m.limitError(panicked, limits); *err == nil {
+			panic(panicked)
+		}
+	}
+}
+
+// limitError returns what a client is told of a panic that comes from the scope's limit, and nil for
+// other panics.
+func (m *method) limitError(panicked any, limits scope.Options) error {
+	r := inbound.OfPanic(m.name, limits, panicked)
+	if r != nil {
+		m.pool.Refuse()
+	}
+	return refused(r)
+}
+
+// count keeps the method's statistics of a message that was received.
+func (m *method) count(in *incoming, message any, err error) {
+	if in.Refusal() != nil {
+		m.pool.Refuse()
+	} else if err == nil && !in.Decoded() {
+		// trpc-go decodes no message of no bytes.
+		if received, ok := message.(proto.Message); !ok || proto.Size(received) > 0 {
+			m.uncovered.Add(1)
+		}
+	}
+}

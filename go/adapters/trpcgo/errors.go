@@ -1,0 +1,64 @@
+package trpcgo
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"trpc.group/trpc-go/trpc-go/errs"
+
+	"github.com/harena-project/harena/go/pb/inbound"
+)
+
+// refused returns what a client sees of a limit. Its text names the method, the limit and its value,
+// and what more was wanted; the codes are explained in the package's documentation. Without a refusal
+// it returns nil.
+func refused(r *inbound.Refusal) error {
+	return refusedAs(r, errs.RetServerOverload, errs.RetServerDecodeFail)
+}
+
+// refusedReply is refused for a reply that a client received.
+func refusedReply(r *inbound.Refusal) error {
+	return refusedAs(r, errs.RetClientOverload, errs.RetClientDecodeFail)
+}
+
+func refusedAs[T errs.ErrCode](r *inbound.Refusal, tooLarge, tooDeep T) error {
+	if r == nil {
+		return nil
+	}
+	code := tooLarge
+	if r.Limit == "DepthMax" {
+		code = tooDeep
+	}
+	return errs.NewFrameError(code, "harena/trpcgo: "+r.Error())
+}
+
+// errLate is for filters that call the handler when they have returned already: the request may be
+// gone.
+var errLate = errs.NewFrameError(errs.RetServerSystemErr,
+	"harena/trpcgo: a filter called the handler after it had returned; make it wait, or use mode heap")
+
+// errAssigned is for servers that decode a request before its call, when nothing is known of them.
+var errAssigned = errs.NewFrameError(errs.RetServerSystemErr,
+	"harena/trpcgo: trpc-go keeps requests in order by their contents; register with trpcgo.Register, or use mode heap")
+
+var plainErrorType = reflect.TypeOf(errors.New(""))
+
+// selfContained reports whether an error surely holds no message. Others may read the request when
+// trpc-go, or a span that it keeps, asks for their text. No error says nothing of what went before: it
+// may have been a panic.
+func selfContained(err error) bool {
+	for err != nil {
+		if reflect.TypeOf(err) == plainErrorType || err == context.Canceled || err == context.DeadlineExceeded {
+			return true
+		}
+		framed, ok := err.(*errs.Error)
+		if !ok || framed == nil {
+			return false
+		}
+		if err = framed.Unwrap(); err == nil {
+			return true
+		}
+	}
+	return false
+}

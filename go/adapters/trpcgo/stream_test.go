@@ -1,0 +1,317 @@
+package trpcgo_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"trpc.group/trpc-go/trpc-go/client"
+	"trpc.group/trpc-go/trpc-go/codec"
+	"trpc.group/trpc-go/trpc-go/errs"
+	"trpc.group/trpc-go/trpc-go/server"
+
+	"github.com/harena-project/harena/go/adapters/trpcgo"
+	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/scope"
+)
+
+var streamScopes = map[string]trpcgo.StreamScope{
+	"heap":        trpcgo.StreamHeap,
+	"per message": trpcgo.PerMessage,
+	"per stream":  trpcgo.PerStream,
+}
+
+func TestStreams(t *testing.T) {
+	for name, streamScope := range streamScopes {
+		t.Run(name, func(t *testing.T) {
+			f := startStreams(t, &echo{}, trpcgo.Options{StreamScope: streamScope})
+			for i := range 5 {
+				repeat(t, f.client, fmt.Sprint("r", i))
+				collect(t, f.client, fmt.Sprint("c", i))
+				chat(t, f.client, fmt.Sprint("t", i))
+				chat(t, f.client, fmt.Sprint("z", i), client.WithCompressType(codec.CompressTypeGzip))
+				say(t, f.client, note(fmt.Sprint("u", i)))
+			}
+			for _, method := range []string{"Repeat", "Collect", "Chat", "Say"} {
+				m := f.settled(t, method)
+				if (streamScope != trpcgo.StreamHeap || method == "Say") && (m.ScopesRetained != 0 || m.Uncovered != 0 || m.ScopesStarted == 0) {
+					t.Errorf("%s: memory is not recycled: %+v", method, m)
+				}
+			}
+		})
+	}
+}
+
+func repeat(t testing.TB, proxy testpb.EchoClientProxy, text string) {
+	t.Helper()
+	in := note(text)
+	in.Number = 5
+	stream, err := proxy.Repeat(testContext(t), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		out, err := stream.Recv()
+		if err != nil || !proto.Equal(out, shouted(in)) {
+			t.Fatalf("%v, %v", out, err)
+		}
+	}
+	if _, err := stream.Recv(); err != io.EOF {
+		t.Fatalf("after the last reply: %v", err)
+	}
+}
+
+func collect(t testing.TB, proxy testpb.EchoClientProxy, text string) {
+	t.Helper()
+	stream, err := proxy.Collect(testContext(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &testpb.Note{}
+	for i := range 5 {
+		// The echo shares the request's author with its reply, which PerMessage does not allow here.
+		in := note(fmt.Sprint(text, i))
+		in.Author = nil
+		if err := stream.Send(in); err != nil {
+			t.Fatal(err)
+		}
+		want.Children = append(want.Children, shouted(in))
+	}
+	out, err := stream.CloseAndRecv()
+	if err != nil || !proto.Equal(out, want) {
+		t.Fatalf("%v, %v", out, err)
+	}
+}
+
+func chat(t testing.TB, proxy testpb.EchoClientProxy, text string, options ...client.Option) {
+	t.Helper()
+	stream, err := proxy.Chat(testContext(t), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		in := note(fmt.Sprint(text, i))
+		if err := stream.Send(in); err != nil {
+			t.Fatal(err)
+		}
+		out, err := stream.Recv()
+		if err != nil || !proto.Equal(out, shouted(in)) {
+			t.Fatalf("%v, %v", out, err)
+		}
+	}
+	if err := stream.CloseSend(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != io.EOF {
+		t.Fatalf("after CloseSend: %v", err)
+	}
+}
+
+// A long stream takes the memory of one message with PerMessage, and of all with PerStream.
+func TestMemoryOfALongStream(t *testing.T) {
+	used := map[trpcgo.StreamScope]int64{}
+	for _, streamScope := range streamScopes {
+		f := startStreams(t, &echo{}, trpcgo.Options{StreamScope: streamScope})
+		chat(t, f.client, "long")
+		used[streamScope] = f.settled(t, "Chat").BytesUsedMax
+	}
+	if used[trpcgo.PerStream] < 10*used[trpcgo.PerMessage] || used[trpcgo.PerMessage] == 0 {
+		t.Errorf("20 messages: %d bytes per stream, %d per message", used[trpcgo.PerStream], used[trpcgo.PerMessage])
+	}
+}
+
+func TestRetainInAStream(t *testing.T) {
+	var kept []*testpb.Note
+	var dropped []string
+	f := startStreams(t, &echo{collect: func(stream testpb.Echo_CollectServer) error {
+		for {
+			in, err := stream.Recv()
+			if err != nil {
+				return stream.SendAndClose(&testpb.Note{})
+			}
+			if in.Text[0] == 'k' {
+				trpcgo.Retain(stream.Context())
+				kept = append(kept, in)
+			} else {
+				dropped = append(dropped, in.Text)
+			}
+		}
+	}}, trpcgo.Options{StreamScope: trpcgo.PerMessage})
+	stream, err := f.client.Collect(testContext(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		stream.Send(note(fmt.Sprint("kept", i)))
+		stream.Send(note(fmt.Sprint("dropped", i)))
+	}
+	if _, err := stream.CloseAndRecv(); err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) != 20 {
+		t.Fatalf("kept %d", len(kept))
+	}
+	for i, in := range kept {
+		if !proto.Equal(in, note(fmt.Sprint("kept", i))) {
+			t.Errorf("kept %v", in)
+		}
+		if dropped[i] != fmt.Sprint("dropped", i) {
+			t.Errorf("a string turned into %q", dropped[i])
+		}
+	}
+	if m := f.settled(t, "Collect"); m.ScopesRetained != 20 {
+		t.Errorf("%d scopes retained, want 20", m.ScopesRetained)
+	}
+}
+
+func TestStreamReceivesAndSendsFromTwoGoroutines(t *testing.T) {
+	for name, streamScope := range streamScopes {
+		t.Run(name, func(t *testing.T) {
+			f := startStreams(t, &echo{chat: func(stream testpb.Echo_ChatServer) error {
+				sent := make(chan error, 1)
+				go func() {
+					for i := range 100 {
+						a := scope.From(stream.Context()).Arena()
+						out := arena.NewOf[testpb.Note](a)
+						out.Text = a.String(fmt.Sprint("out ", i))
+						out.Children = arena.Append(a, out.Children, arena.NewOf[testpb.Note](a))
+						if err := stream.Send(out); err != nil {
+							sent <- err
+							return
+						}
+					}
+					sent <- nil
+				}()
+				for i := 0; ; i++ {
+					in, err := stream.Recv()
+					if err == io.EOF {
+						return <-sent
+					}
+					if err != nil || !proto.Equal(in, note(fmt.Sprint("in ", i))) {
+						return fmt.Errorf("received %v, %v", in, err)
+					}
+				}
+			}}, trpcgo.Options{StreamScope: streamScope})
+			stream, err := f.client.Chat(testContext(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				for i := range 100 {
+					stream.Send(note(fmt.Sprint("in ", i)))
+				}
+				stream.CloseSend()
+			}()
+			for i := range 100 {
+				out, err := stream.Recv()
+				if err != nil || out.Text != fmt.Sprint("out ", i) || len(out.Children) != 1 {
+					t.Fatalf("%v, %v", out, err)
+				}
+			}
+			if _, err := stream.Recv(); err != io.EOF {
+				t.Errorf("at the end: %v", err)
+			}
+			f.settled(t, "Chat")
+		})
+	}
+}
+
+func TestStreamOverTheLimit(t *testing.T) {
+	half := &testpb.Note{Blob: make([]byte, 20_000)}
+	for name, c := range map[string]struct {
+		scope trpcgo.StreamScope
+		last  int // bytes of the last message
+	}{
+		"each message is bounded alone": {trpcgo.PerMessage, 70_000}, // the five before it are not too much
+		"all are bounded together":      {trpcgo.PerStream, 20_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := startStreams(t, &echo{collect: func(stream testpb.Echo_CollectServer) error {
+				for {
+					if _, err := stream.Recv(); err != nil {
+						return err
+					}
+				}
+			}}, trpcgo.Options{RequestBytesMax: 60_000, StreamScope: c.scope})
+			stream, err := f.client.Collect(testContext(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 5 {
+				stream.Send(half)
+			}
+			stream.Send(&testpb.Note{Blob: make([]byte, c.last)})
+			err = stream.RecvMsg(&testpb.Note{})
+			wantCode(t, err, errs.RetClientStreamReadEnd, "code:22", collectName, "RequestBytesMax is 60000 bytes")
+			if m := f.settled(t, "Collect"); m.ScopesRefused != 1 || m.ScopesRetained != 0 {
+				t.Errorf("a refused message counts as %+v", m)
+			}
+		})
+	}
+}
+
+func TestStreamHandlerOverTheLimit(t *testing.T) {
+	f := startStreams(t, &echo{repeat: func(_ *testpb.Note, stream testpb.Echo_RepeatServer) error {
+		arena.MakeSlice[byte](scope.From(stream.Context()).Arena(), 200_000, 200_000)
+		return nil
+	}}, trpcgo.Options{RequestBytesMax: 100_000, StreamScope: trpcgo.PerMessage})
+	stream, err := f.client.Repeat(testContext(t), note("greedy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = stream.Recv()
+	wantCode(t, err, errs.RetClientStreamReadEnd, "code:22", repeatName, "200000 more were wanted")
+	if m := f.settled(t, "Repeat"); m.ScopesRefused != 1 || m.ScopesRetained != 0 {
+		t.Errorf("a refusal counts as %+v", m)
+	}
+}
+
+func TestStreamErrorsPanicsAndClientsThatGoAway(t *testing.T) {
+	recoveringStream := func(ss server.Stream, _ *server.StreamServerInfo, handler server.StreamHandler) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = errs.Newf(10001, "recovered %v", p)
+			}
+		}()
+		return handler(ss)
+	}
+	f := startStreams(t, &echo{chat: func(stream testpb.Echo_ChatServer) error {
+		in, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		switch in.Text {
+		case "panic":
+			panic("handler's own")
+		case "error":
+			return lazyError{in}
+		}
+		_, err = stream.Recv()
+		return err
+	}}, trpcgo.Options{StreamScope: trpcgo.PerMessage}, server.WithStreamFilter(recoveringStream))
+
+	for text, want := range map[string]string{"panic": "recovered handler's own", "error": "bad note author error", "leave": ""} {
+		ctx, cancel := context.WithCancel(testContext(t))
+		stream, err := f.client.Chat(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stream.Send(note(text)); err != nil {
+			t.Fatal(err)
+		}
+		if text == "leave" {
+			stream.CloseSend()
+		}
+		_, err = stream.Recv()
+		if text != "leave" {
+			wantCode(t, err, errs.Code(err), want)
+		}
+		cancel()
+	}
+	if m := f.settled(t, "Chat"); m.ScopesRetained != 2 {
+		t.Errorf("a panic, an error with a message and an early end count as %+v", m)
+	}
+}

@@ -1,0 +1,113 @@
+// Package inbound is what the adapters have in common: a message that arrives is decoded into an
+// arena, within a scope's limits, and what crosses a limit is refused. It is for adapters to RPC
+// frameworks, Harena's and those of others.
+package inbound
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/internal/handoff"
+	"github.com/harena-project/harena/go/pb"
+	"github.com/harena-project/harena/go/scope"
+)
+
+// Decoder is where the messages of one RPC are decoded to. Its exported fields are to be set before
+// it is used, and never again.
+//
+// Thread rule: one goroutine, but Close and Unmarshal may meet on two.
+//
+// Lifetime rule: messages live as long as the arena.
+type Decoder struct {
+	Method string // as refusals name it
+	Arena  *arena.Arena
+	Limits scope.Options
+
+	entry     handoff.Entry[*Decoder]
+	wireBytes int64 // of all messages so far
+	decoded   bool
+	refusal   *Refusal
+
+	// Guards the arena against a framework that comes late: an interceptor may return before the
+	// call that it made has ended.
+	state atomic.Int32
+}
+
+// States of Decoder.
+const (
+	idle int32 = iota
+	decoding
+	closed
+)
+
+var waiting handoff.Table[*Decoder]
+
+// Expect is to be called before each message but the first. Decoded and Refusal then tell of that one.
+func (d *Decoder) Expect() { d.decoded, d.refusal = false, nil }
+
+// Receive calls a framework's receive, which fills the message. While it runs, Find leads from the
+// message to the decoder, for a codec that is told nothing else. It expects the message.
+func (d *Decoder) Receive(receive func(any) error, message any) error {
+	d.Expect()
+	key := handoff.Key(message)
+	if _, ok := message.(proto.Message); !ok || key == nil {
+		return receive(message)
+	}
+	d.entry.Value = d
+	waiting.Put(key, &d.entry)
+	defer waiting.Remove(key, &d.entry)
+	return receive(message)
+}
+
+// Find returns the decoder that waits for a message, if one does. It may be called from any goroutine.
+func Find(message any) (*Decoder, bool) { return waiting.Find(handoff.Key(message)) }
+
+// Waiting returns how many decoders wait for a message.
+func Waiting() int { return waiting.Len() }
+
+// Unmarshal decodes data into m. Strings of m are parts of data. It reports false, having done
+// nothing, after Close.
+//
+// A message that crosses a limit is no error: frameworks make codes of their own of a codec's errors.
+// It is left empty, and Refusal says what it was.
+func (d *Decoder) Unmarshal(data string, m proto.Message) (inTime bool, err error) {
+	if !d.state.CompareAndSwap(idle, decoding) {
+		return false, nil
+	}
+	defer d.state.Store(idle)
+	d.decoded = true
+	d.wireBytes += int64(len(data))
+	left := int64(0)
+	if most := d.Limits.RequestBytesMax; most > 0 {
+		if left = most - d.wireBytes; left <= 0 {
+			d.refuse(m, wireRefusal(d.Method, most, d.wireBytes))
+			return true, nil
+		}
+		d.Arena.SetBytesMax(left)
+	}
+	options := pb.UnmarshalOptions{Limits: pb.Limits{BytesMax: left, DepthMax: d.Limits.DepthMax}}
+	err = options.UnmarshalString(d.Arena, data, m)
+	var limit *pb.LimitError
+	if errors.As(err, &limit) {
+		d.refuse(m, decodingRefusal(d.Method, d.Limits.RequestBytesMax, d.wireBytes, limit))
+		return true, nil
+	}
+	return true, err
+}
+
+func (d *Decoder) refuse(m proto.Message, refusal *Refusal) {
+	proto.Reset(m) // interceptors may look at it
+	d.refusal = refusal
+}
+
+// Decoded reports whether the last message came to Unmarshal.
+func (d *Decoder) Decoded() bool { return d.decoded }
+
+// Refusal returns what the last message was refused for, or nil.
+func (d *Decoder) Refusal() *Refusal { return d.refusal }
+
+// Close reports whether the arena is free to be ended, which it then will be for ever.
+func (d *Decoder) Close() bool { return d.state.CompareAndSwap(idle, closed) }

@@ -1,0 +1,156 @@
+package inbound
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/scope"
+)
+
+func wire(t *testing.T, m proto.Message) string {
+	t.Helper()
+	data, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func decoder(limits scope.Options) *Decoder {
+	return &Decoder{Method: "/s/m", Arena: arena.New(), Limits: limits}
+}
+
+func TestUnmarshal(t *testing.T) {
+	d := decoder(scope.Options{})
+	defer d.Arena.Free()
+	m := &wrapperspb.StringValue{}
+	if inTime, err := d.Unmarshal(wire(t, wrapperspb.String("text")), m); !inTime || err != nil || m.Value != "text" {
+		t.Errorf("%v, %v, %v", m, inTime, err)
+	}
+	if !d.Decoded() || d.Refusal() != nil {
+		t.Errorf("decoded %v, refusal %v", d.Decoded(), d.Refusal())
+	}
+	if _, err := d.Unmarshal("\xff", m); !errors.Is(err, proto.Error) {
+		t.Errorf("garbage: %v", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	deep := structpb.NewNullValue()
+	for range 10 {
+		deep = structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{deep}})
+	}
+	many := &structpb.ListValue{}
+	for range 1000 {
+		many.Values = append(many.Values, &structpb.Value{})
+	}
+	for want, c := range map[string]struct {
+		limits  scope.Options
+		message proto.Message
+	}{
+		"/s/m: RequestBytesMax is 50 bytes, and the request alone has 102 on the wire": {
+			scope.Options{RequestBytesMax: 50}, wrapperspb.String(strings.Repeat("x", 100))},
+		"/s/m: RequestBytesMax is 5000 bytes; 2000 on the wire and at least": {
+			scope.Options{RequestBytesMax: 5000}, many},
+		"/s/m: DepthMax is 4 levels, and the request nests deeper": {
+			scope.Options{DepthMax: 4}, deep},
+	} {
+		d := decoder(c.limits)
+		m := c.message.ProtoReflect().New().Interface()
+		inTime, err := d.Unmarshal(wire(t, c.message), m)
+		if !inTime || err != nil || d.Refusal() == nil || !strings.HasPrefix(d.Refusal().Error(), want) {
+			t.Errorf("refusal %v, %v, %v, want %q", d.Refusal(), inTime, err, want)
+		} else if !strings.Contains(want, d.Refusal().Limit+" is") {
+			t.Errorf("the limit of %q is %s", want, d.Refusal().Limit)
+		}
+		if proto.Size(m) != 0 {
+			t.Errorf("%q leaves %v", want, m)
+		}
+		d.Arena.Free()
+	}
+}
+
+// The messages of a stream share one limit.
+func TestWireBytesAddUp(t *testing.T) {
+	d := decoder(scope.Options{RequestBytesMax: 400})
+	defer d.Arena.Free()
+	data := wire(t, wrapperspb.String(strings.Repeat("x", 198)))
+	for i, want := range []bool{false, true} {
+		if _, err := d.Unmarshal(data, &wrapperspb.StringValue{}); err != nil || (d.Refusal() != nil) != want {
+			t.Errorf("message %d: %v, %v", i, d.Refusal(), err)
+		}
+	}
+}
+
+func TestReceiveLetsACodecFindTheDecoder(t *testing.T) {
+	d := decoder(scope.Options{})
+	defer d.Arena.Free()
+	m := &wrapperspb.StringValue{}
+	failed := errors.New("failed")
+	err := d.Receive(func(message any) error {
+		if found, ok := Find(message); !ok || found != d {
+			t.Error("the decoder is not found")
+		}
+		if _, ok := Find(&wrapperspb.StringValue{}); ok {
+			t.Error("a decoder is found for another message")
+		}
+		return failed
+	}, m)
+	if err != failed || Waiting() != 0 {
+		t.Errorf("%v, %d wait", err, Waiting())
+	}
+	if err := d.Receive(func(any) error { return nil }, "no message"); err != nil || d.Decoded() {
+		t.Errorf("%v, decoded %v", err, d.Decoded())
+	}
+}
+
+func TestUnmarshalAfterClose(t *testing.T) {
+	d := decoder(scope.Options{})
+	defer d.Arena.Free()
+	if !d.Close() || d.Close() {
+		t.Error("Close is for once")
+	}
+	m := &wrapperspb.StringValue{}
+	if inTime, err := d.Unmarshal(wire(t, wrapperspb.String("late")), m); inTime || err != nil || m.Value != "" {
+		t.Errorf("%v, %v, %v", m, inTime, err)
+	}
+}
+
+func TestCloseWhileDecoding(t *testing.T) {
+	d := decoder(scope.Options{})
+	defer d.Arena.Free()
+	if !d.state.CompareAndSwap(idle, decoding) || d.Close() {
+		t.Error("a message is closed while it is decoded")
+	}
+}
+
+func TestOfPanic(t *testing.T) {
+	a := arena.New()
+	defer a.Free()
+	a.SetBytesMax(900)
+	var panicked any
+	func() {
+		defer func() { panicked = recover() }()
+		arena.MakeSlice[byte](a, 5000, 5000)
+	}()
+	want := "/s/m: RequestBytesMax is 1000 bytes, 100 of them for the wire; 0 were taken from the arena and 5000 more were wanted"
+	got := OfPanic("/s/m", scope.Options{RequestBytesMax: 1000}, panicked)
+	if got == nil || got.Error() != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	if got := OfPanic("/s/m", scope.Options{}, panicked); got != nil {
+		t.Errorf("a method without a limit refuses: %v", got)
+	}
+	for _, other := range []any{nil, "text", errors.New("error"), fmt.Errorf("wrapped: %w", errors.New("error"))} {
+		if got := OfPanic("/s/m", scope.Options{RequestBytesMax: 1000}, other); got != nil {
+			t.Errorf("a panic with %v refuses: %v", other, got)
+		}
+	}
+}

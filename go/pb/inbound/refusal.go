@@ -1,0 +1,49 @@
+package inbound
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb"
+	"github.com/harena-project/harena/go/scope"
+)
+
+// Refusal is an RPC that crossed one of its limits. Its text names the method, the limit and its
+// value, and what more was wanted.
+type Refusal struct {
+	Limit string // "RequestBytesMax" or "DepthMax"
+	text  string
+}
+
+// Error returns the text, to which an adapter adds its name.
+func (r *Refusal) Error() string { return r.text }
+
+func wireRefusal(method string, bytesMax, wireBytes int64) *Refusal {
+	return &Refusal{"RequestBytesMax", fmt.Sprintf(
+		"%s: RequestBytesMax is %d bytes, and the request alone has %d on the wire", method, bytesMax, wireBytes)}
+}
+
+func decodingRefusal(method string, bytesMax, wireBytes int64, limit *pb.LimitError) *Refusal {
+	if limit.Limit == "DepthMax" {
+		return &Refusal{"DepthMax", fmt.Sprintf(
+			"%s: DepthMax is %d levels, and the request nests deeper", method, limit.Max)}
+	}
+	return &Refusal{"RequestBytesMax", fmt.Sprintf(
+		"%s: RequestBytesMax is %d bytes; %d on the wire and at least %d to decode them were wanted",
+		method, bytesMax, wireBytes, limit.Wanted)}
+}
+
+// OfPanic returns the refusal that a handler's panic stands for, when the panic comes from an
+// allocation over the scope's limit. For other panics it returns nil: an arena of the handler's own
+// may have a limit too.
+func OfPanic(method string, limits scope.Options, panicked any) *Refusal {
+	err, _ := panicked.(error)
+	var limit *arena.LimitError
+	if !errors.As(err, &limit) || limits.RequestBytesMax == 0 {
+		return nil
+	}
+	return &Refusal{"RequestBytesMax", fmt.Sprintf(
+		"%s: RequestBytesMax is %d bytes, %d of them for the wire; %d were taken from the arena and %d more were wanted",
+		method, limits.RequestBytesMax, limits.RequestBytesMax-limit.BytesMax, limit.BytesTaken, limit.BytesWanted)}
+}
