@@ -168,6 +168,14 @@ TEST_F(Pages, CalledAgain) {
   test_served_requests = false;
 }
 
+#if HARENA_CODEC && !defined(NDEBUG)
+TEST_F(Pages, ADeletedMessageSaysSo) {
+  Call call;
+  EXPECT_DEATH(delete &call.response(),
+               "a message that stands on an arena .* was deleted.*harena.test.trpc.Result");
+}
+#endif
+
 // Each in a process of its own, where nothing has been set yet.
 class PagesDeathTest : public ::testing::Test {
  protected:
