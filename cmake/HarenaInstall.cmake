@@ -15,6 +15,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/harenaConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/HarenaGenerate.cmake
   ${PROJECT_SOURCE_DIR}/cmake/Findbrpc.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/Findtrpc.cmake
   DESTINATION ${package_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
@@ -32,6 +33,8 @@ foreach(layer IN LISTS layers)
     set(HARENA_GRPC_PC_LIBS "-lharena_grpc")
   elseif(layer STREQUAL "brpc")
     set(HARENA_BRPC_PC_LIBS "-lharena_brpc")
+  elseif(layer STREQUAL "trpc")
+    # tRPC-Cpp has no pkg-config file to build on: CMake alone knows this layer.
   else()
     string(PREPEND HARENA_PC_LIBS "-lharena_${layer} ")
   endif()

@@ -158,6 +158,13 @@ void InsertHooks(const Descriptor& message, const std::string& source, Generator
               "    return harena_size;\n"
               "  }\n"
               "#endif  // $guard$\n");
+  if (!kTakesParser) return;  // newer protobuf looks itself
+  Insertion destructor(context, source, "destructor:" + std::string(message.full_name()));
+  destructor->Print(
+      "#if $guard$ && !defined(NDEBUG)\n"
+      "  ::harena::pb::codec::CheckNotOnArena(GetArena(), \"$name$\");\n"
+      "#endif\n",
+      "guard", kGuard, "name", std::string(message.full_name()));
 }
 
 void PrintDefinitions(const Descriptor& message, Printer& out) {

@@ -40,7 +40,8 @@ class Consumers:
     def by_find_package(self) -> None:
         """One project with a program per layer, each checking its own result."""
         build = self.work / "find_package"
-        prefixes = [self.prefix] + ([self.args.brpc_prefix] if self.args.brpc_prefix else [])
+        others = [self.args.brpc_prefix, self.args.trpc_prefix]
+        prefixes = [self.prefix] + [other for other in others if other]
         run(self.args.cmake, "-S", HERE / "consumer", "-B", build, "-G", "Ninja",
             f"-DCMAKE_PREFIX_PATH={';'.join(map(str, prefixes))}", f"-DCMAKE_CXX_COMPILER={self.args.cxx}",
             f"-DLAYERS={';'.join(self.args.layers)}")
@@ -96,6 +97,7 @@ def main() -> None:
     parser.add_argument("--cmake", default="cmake")
     parser.add_argument("--layers", nargs="+", required=True, choices=["mem", "pb", "grpc", "brpc"])
     parser.add_argument("--brpc-prefix", type=Path, help="where brpc is installed")
+    parser.add_argument("--trpc-prefix", type=Path, help="where tRPC-Cpp is installed")
     args = parser.parse_args()
 
     shutil.rmtree(args.work_dir, ignore_errors=True)

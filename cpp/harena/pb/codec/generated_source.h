@@ -15,6 +15,7 @@
 #endif
 #if HARENA_CODEC
 #include "harena/pb/codec/builder.h"
+#include "harena/pb/codec/delete_check.h"
 #include "harena/pb/codec/read.h"
 #include "harena/pb/codec/read_map.h"
 #endif

@@ -1,0 +1,90 @@
+// Calls whose messages are one.
+#include "harena/adapters/trpc/call.h"
+
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "harena/adapters/trpc/test_call.h"
+
+namespace harena::trpc {
+namespace {
+
+using Call = ClientCall<Task, Result>;
+
+/// What a proxy's UnaryInvoke() does with the messages that it is given, and a server in between.
+void Invoke(const Task& request, Result* response) {
+  TestCall<Task, Result> call;
+  ASSERT_TRUE(call.Read(SerializeAsTrpc(request)));
+  Answer(call.request(), &call.response());
+  ASSERT_TRUE(ParseAsTrpc(call.Write(), response));
+}
+
+class Calls : public ::testing::TestWithParam<Mode> {};
+INSTANTIATE_TEST_SUITE_P(Modes, Calls,
+                         ::testing::Values(Mode::kHeap, Mode::kArena, Mode::kPages, Mode::kReuse,
+                                           Mode::kCodec),
+                         [](const auto& info) { return std::string(ToString(info.param)); });
+
+TEST_P(Calls, Recycled) {
+  PagePool pool;
+  {
+    CallPool<Call> calls({.mode = GetParam(), .page_pool = &pool});
+    for (int round = 0; round < 20; ++round) {
+      Call call = calls.Acquire();
+      EXPECT_EQ(call.request().ByteSizeLong(), 0u);
+      EXPECT_EQ(call.response().ByteSizeLong(), 0u);
+      const Task task = MakeTask(round * 10);
+      call.request() = task;
+      Invoke(call.request(), &call.response());
+      EXPECT_TRUE(MessageDifferencer::Equals(call.response(), Expected(task)));
+      // A response is the caller's, to be changed as he likes.
+      call.response().mutable_text()->append("changed, and grown beyond what it was before");
+      call.response().mutable_items()->Clear();
+    }
+    EXPECT_EQ(calls.stats().scopes_made, 20u);
+    EXPECT_EQ(calls.stats().scopes_live(), 0u);
+    EXPECT_EQ(pool.stats().bytes_in_use, calls.kept().bytes_idle);
+    EXPECT_EQ(calls.kept().instances_built > 0, GetParam() == Mode::kReuse);
+    EXPECT_LT(calls.kept().instances_built, 10u);
+  }
+  EXPECT_EQ(pool.stats().bytes_in_use, 0u);
+}
+
+TEST_P(Calls, OutliveTheirPool) {
+  PagePool pool;
+  {
+    auto calls = std::make_unique<CallPool<Call>>(Options{.mode = GetParam(), .page_pool = &pool});
+    Call call = calls->Acquire();
+    calls.reset();
+    Invoke(MakeTask(), &call.response());
+    EXPECT_TRUE(MessageDifferencer::Equals(call.response(), Expected(MakeTask())));
+  }
+  EXPECT_EQ(pool.stats().bytes_in_use, 0u);
+}
+
+// Counted, but not refused: tRPC's frames must not meet an exception.
+TEST(CallsLimits, ResponsesLargerThanTheLimit) {
+  for (const Mode mode : {Mode::kArena, Mode::kPages, Mode::kReuse, Mode::kCodec}) {
+    CallPool<Call> calls({.mode = mode, .request_bytes_max = 128 << 10});
+    Call call = calls.Acquire();
+    const Task task = MakeTask(3000);
+    Invoke(task, &call.response());
+    EXPECT_TRUE(MessageDifferencer::Equals(call.response(), Expected(task)));
+  }
+}
+
+TEST(CallsReuse, MessagesThatCannotBeKeptArePages) {
+  CallPool<ClientCall<Holder, Holder>> calls({.mode = Mode::kReuse});
+  auto call = calls.Acquire();
+  EXPECT_NE(PagePool::OwnerOf(&call.request()), nullptr);
+  EXPECT_EQ(calls.kept().instances_built, 0u);
+}
+
+TEST(CallsDeathTest, AScopeWhoseMessagesMayThrow) {
+  EXPECT_DEATH(Call{Scope()}, "tRPC fills this scope's messages in frames of its own");
+}
+
+}  // namespace
+}  // namespace harena::trpc
