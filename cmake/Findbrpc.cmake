@@ -1,5 +1,6 @@
 # Finds brpc, which installs no CMake package: target brpc::brpc. Look in CMAKE_PREFIX_PATH, or set
 # brpc_INCLUDE_DIR and brpc_LIBRARY. Needs 1.11 or later, where ServerOptions has a message factory.
+# Sets brpc_VERSION, "unknown" where brpc's own pkg-config file does not lie beside the library.
 # Part of the installed package.
 find_path(brpc_INCLUDE_DIR NAMES brpc/server.h)
 find_library(brpc_LIBRARY NAMES brpc)
@@ -26,6 +27,14 @@ if(brpc_LIBRARY MATCHES "\\.a$")
   list(APPEND required brpc_LEVELDB_LIBRARY OPENSSL_FOUND ZLIB_FOUND)
   set(brpc_PRIVATE_LIBRARIES
     ${brpc_LEVELDB_LIBRARY} OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB ${CMAKE_DL_LIBS} rt)
+endif()
+
+set(brpc_VERSION unknown)
+get_filename_component(brpc_pc "${brpc_LIBRARY}" DIRECTORY)
+string(APPEND brpc_pc /pkgconfig/brpc.pc)
+if(EXISTS ${brpc_pc})
+  file(STRINGS ${brpc_pc} brpc_pc REGEX "^Version: ")
+  string(REPLACE "Version: " "" brpc_VERSION "${brpc_pc}")
 endif()
 
 include(FindPackageHandleStandardArgs)

@@ -11,14 +11,18 @@ function(harena_private_flags target)
   target_compile_options(${target} PRIVATE -Wall -Wextra $<$<BOOL:${HARENA_WERROR}>:-Werror>)
 endfunction()
 
-# The environment of tests; that of tests that talk through gRPC may differ.
+# The environment of tests; that of tests that talk through gRPC or brpc may differ.
 set(HARENA_TEST_PROPERTIES "")
 set(HARENA_GRPC_TEST_PROPERTIES "")
+set(HARENA_BRPC_TEST_PROPERTIES "")
 if(HARENA_SANITIZE STREQUAL "address")
   set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   set(HARENA_TEST_PROPERTIES ENVIRONMENT
     ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1)
   set(HARENA_GRPC_TEST_PROPERTIES ${HARENA_TEST_PROPERTIES})
+  # Bthreads leave their stacks for others; and whole stacks are what leaks of brpc's are known by.
+  set(HARENA_BRPC_TEST_PROPERTIES ENVIRONMENT
+    ASAN_OPTIONS=detect_stack_use_after_return=0:strict_string_checks=1:fast_unwind_on_malloc=0)
 elseif(HARENA_SANITIZE STREQUAL "thread")
   set(sanitizers -fsanitize=thread -fno-omit-frame-pointer)
   set(tsan_options TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1)

@@ -45,14 +45,15 @@ function(harena_library name)
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endfunction()
 
-#   harena_test(<name> SRCS <a_test.cc>... [DEPS <target>...] [GRPC] [SLOW] [TIMEOUT <seconds>])
+#   harena_test(<name> SRCS <a_test.cc>... [DEPS <target>...] [GRPC] [BRPC] [SLOW] [TIMEOUT <seconds>])
 #
 # A GoogleTest program; each of its cases is one ctest entry.
 # GRPC     it talks through gRPC: ThreadSanitizer then runs with tools/tsan_grpc.supp
+# BRPC     it talks through brpc: AddressSanitizer then runs as bthreads need it
 # SLOW     ctest label `slow`: `make test` leaves it out, `make test-slow` runs it
 # TIMEOUT  per case, default 120
 function(harena_test name)
-  cmake_parse_arguments(arg "GRPC;SLOW" "TIMEOUT" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "GRPC;BRPC;SLOW" "TIMEOUT" "SRCS;DEPS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "harena_test(${name}): unknown argument(s): ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -69,6 +70,8 @@ function(harena_test name)
   set(properties ${HARENA_TEST_PROPERTIES})
   if(arg_GRPC)
     set(properties ${HARENA_GRPC_TEST_PROPERTIES})
+  elseif(arg_BRPC)
+    set(properties ${HARENA_BRPC_TEST_PROPERTIES})
   endif()
   add_executable(${name} ${arg_SRCS})
   harena_private_flags(${name})

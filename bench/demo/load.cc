@@ -1,9 +1,6 @@
 #include "bench/demo/load.h"
 
-#include <time.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <thread>
 
 namespace harena::bench {
@@ -21,30 +18,6 @@ std::string Flatten(const ::grpc::ByteBuffer& buffer) {
   return bytes;
 }
 
-double Microseconds(std::chrono::steady_clock::duration duration) {
-  return std::chrono::duration<double, std::micro>(duration).count();
-}
-
-/// Absolute, so that a late wake-up does not move the requests after it.
-void SleepUntil(std::chrono::steady_clock::time_point time) {
-  const auto since_start =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-  const timespec until = {since_start / 1'000'000'000, since_start % 1'000'000'000};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
-  }
-}
-
-void NoteError(const std::string& error, LoadReport* report) {
-  if (report->first_error.empty()) report->first_error = error;
-}
-
-void SummariseLags(std::vector<double> lags_us, LoadReport* report) {
-  if (lags_us.empty()) return;
-  std::sort(lags_us.begin(), lags_us.end());
-  report->send_lag_us_p99 = lags_us[(lags_us.size() - 1) * 99 / 100];
-  report->send_lag_us_max = lags_us.back();
-}
-
 }  // namespace
 
 struct Load::Call {
@@ -55,10 +28,6 @@ struct Load::Call {
   Clock::time_point due;
   size_t variant = 0;
 };
-
-double LoadReport::Qps() const {
-  return seconds > 0 ? static_cast<double>(latencies_us.size()) / seconds : 0;
-}
 
 Load::Load(std::shared_ptr<::grpc::Channel> channel, const Workload& workload)
     : stub_(std::move(channel)),
@@ -87,19 +56,16 @@ void Load::Send(Clock::time_point due, ::grpc::CompletionQueue* queue) {
 
 void Load::Take(std::unique_ptr<Call> call, LoadReport* report) {
   if (!call->status.ok()) {
-    ++report->errors_status;
-    NoteError(
-        "status " + std::to_string(call->status.error_code()) + ": " + call->status.error_message(),
-        report);
+    report->NoteStatusError("status " + std::to_string(call->status.error_code()) + ": " +
+                            call->status.error_message());
     return;
   }
   report->latencies_us.push_back(Microseconds(Clock::now() - call->due));
   // Map order differs between replies but never their size: the cheap check for every reply.
   if (call->reply.Length() != expected_[call->variant].size()) {
-    ++report->errors_reply;
-    NoteError("a reply to " + workload_.name + " has " + std::to_string(call->reply.Length()) +
-                  " bytes instead of " + std::to_string(expected_[call->variant].size()),
-              report);
+    report->NoteReplyError("a reply to " + workload_.name + " has " +
+                           std::to_string(call->reply.Length()) + " bytes instead of " +
+                           std::to_string(expected_[call->variant].size()));
     return;
   }
   last_replies_[call->variant].Swap(&call->reply);
@@ -111,8 +77,8 @@ void Load::CompareLastReplies(LoadReport* report) {
     const std::string reply = Flatten(last_replies_[v]);
     last_replies_[v].Clear();
     if (NormalizedResponse(workload_.method, reply) == expected_[v]) continue;
-    ++report->errors_reply;
-    NoteError("a reply to " + workload_.name + " differs from the answer computed here", report);
+    report->NoteReplyError("a reply to " + workload_.name +
+                           " differs from the answer computed here");
   }
 }
 
@@ -144,25 +110,13 @@ LoadReport Load::OpenLoop(double qps, double seconds) {
       Take(std::unique_ptr<Call>(static_cast<Call*>(tag)), &report);
     }
   });
-  const auto count = static_cast<uint64_t>(qps * seconds);
-  std::vector<double> lags_us;
-  lags_us.reserve(count);
-  const Clock::time_point start = Clock::now() + std::chrono::milliseconds(5);
-  const std::chrono::duration<double> period(1 / qps);
-  for (uint64_t i = 0; i < count; ++i) {
-    const Clock::time_point due =
-        start + std::chrono::duration_cast<Clock::duration>(period * static_cast<double>(i));
-    SleepUntil(due);
-    lags_us.push_back(Microseconds(Clock::now() - due));
-    Send(due, &queue);
-  }
-  SleepUntil(start + std::chrono::duration_cast<Clock::duration>(
-                         std::chrono::duration<double>(period * static_cast<double>(count))));
+  Schedule schedule(qps, seconds);
+  for (uint64_t i = 0; i < schedule.requests(); ++i) Send(schedule.WaitFor(i), &queue);
+  schedule.End(&report);
   queue.Shutdown();
   taker.join();
-  report.requests = count;
-  report.seconds = Microseconds(Clock::now() - start) * 1e-6;
-  SummariseLags(std::move(lags_us), &report);
+  report.requests = schedule.requests();
+  report.seconds = Microseconds(Clock::now() - schedule.start()) * 1e-6;
   CompareLastReplies(&report);
   return report;
 }

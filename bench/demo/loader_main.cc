@@ -1,15 +1,11 @@
 // The demo's load generator: drives a demo server that runs as another process, watches that
 // process from outside, and prints one JSON object.
 #include <sys/prctl.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -18,31 +14,17 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/demo/load.h"
-#include "bench/demo/process_stats.h"
-#include "bench/tools/alloc_count_reader.h"
+#include "bench/load/build_facts.h"
+#include "bench/load/process_stats.h"
+#include "bench/load/server_watch.h"
 #include "bench/workloads/workloads.h"
 
 namespace {
 
-using harena::bench::AllocCountReader;
-using harena::bench::AllocCounts;
-using harena::bench::CpuSeconds;
 using harena::bench::Load;
 using harena::bench::LoadReport;
-using harena::bench::Memory;
-using harena::bench::MemoryOf;
+using harena::bench::ServerWatch;
 using harena::bench::Workload;
-
-#ifdef __clang__
-constexpr char kCompiler[] = __VERSION__;  // names clang by itself
-#else
-constexpr char kCompiler[] = "g++ " __VERSION__;
-#endif
-#ifdef __OPTIMIZE__
-constexpr bool kOptimized = true;
-#else
-constexpr bool kOptimized = false;
-#endif
 
 struct Flags {
   int port = 0;
@@ -77,8 +59,8 @@ void Describe(const Flags& flags) {
       {"versions",
        {{"gRPC", ::grpc::Version()},
         {"protobuf", google::protobuf::internal::VersionString(GOOGLE_PROTOBUF_VERSION)},
-        {"compiler", kCompiler}}},
-      {"optimized", kOptimized}};
+        {"compiler", harena::bench::kCompiler}}},
+      {"optimized", harena::bench::kOptimized}};
   std::printf("%s\n", description.dump().c_str());
 }
 
@@ -93,60 +75,18 @@ std::shared_ptr<::grpc::Channel> Connect(int port) {
   return channel;
 }
 
-nlohmann::json LatenciesOf(const LoadReport& report) {
-  nlohmann::json latencies = nlohmann::json::array();
-  for (const double us : report.latencies_us) latencies.push_back(std::round(us * 10) / 10);
-  return latencies;
-}
-
 nlohmann::json Run(const Flags& flags) {
   const Workload workload = harena::bench::LoadWorkload(flags.workload, flags.testdata);
   Load load(Connect(flags.port), workload);
   const LoadReport warm = load.WarmUp(flags.warm_up);
 
-  std::optional<AllocCountReader> allocations;
-  if (!flags.alloc_count_file.empty()) allocations.emplace(flags.alloc_count_file);
-  const AllocCounts allocated_before = allocations ? allocations->Read() : AllocCounts{};
-  const double own_before = CpuSeconds(getpid());
-  const double cpu_before = CpuSeconds(flags.pid);
-  const Memory memory_before = MemoryOf(flags.pid);
+  const ServerWatch watch(flags.pid, flags.alloc_count_file);
   const LoadReport report = flags.in_flight > 0 ? load.ClosedLoop(flags.in_flight, flags.seconds)
                                                 : load.OpenLoop(flags.qps, flags.seconds);
-  const double cpu_after = CpuSeconds(flags.pid);
-  const double own_after = CpuSeconds(getpid());
-  const AllocCounts allocated_after = allocations ? allocations->Read() : AllocCounts{};
-  const Memory memory = MemoryOf(flags.pid);
-  if (cpu_before < 0 || cpu_after < 0) throw std::runtime_error("the server has ended");
-
-  nlohmann::json result = {
-      {"workload", workload.name},
-      {"qps_target", flags.in_flight > 0 ? 0 : flags.qps},
-      {"in_flight", flags.in_flight},
-      {"qps", report.Qps()},
-      {"seconds", report.seconds},
-      {"requests", report.requests},
-      {"warm_up_requests", warm.requests},
-      {"errors", report.Errors() + warm.Errors()},
-      {"errors_status", report.errors_status + warm.errors_status},
-      {"errors_reply", report.errors_reply + warm.errors_reply},
-      {"first_error", warm.first_error.empty() ? report.first_error : warm.first_error},
-      {"send_lag_us", {{"p99", report.send_lag_us_p99}, {"max", report.send_lag_us_max}}},
-      {"server_cpu_seconds", cpu_after - cpu_before},
-      {"loader_cpu_seconds", own_after - own_before},
-      {"rss_before_bytes", memory_before.rss_bytes},
-      {"rss_bytes", memory.rss_bytes},
-      {"rss_peak_bytes", memory.rss_peak_bytes},
-      {"latencies_us", LatenciesOf(report)}};
-  if (allocations) {
-    const auto requests = static_cast<double>(std::max<uint64_t>(report.requests, 1));
-    const auto per_request = [&](uint64_t before, uint64_t after) {
-      return static_cast<double>(after - before) / requests;
-    };
-    result["heap_allocs_per_request"] =
-        per_request(allocated_before.allocations, allocated_after.allocations);
-    result["heap_frees_per_request"] = per_request(allocated_before.frees, allocated_after.frees);
-    result["heap_bytes_per_request"] = per_request(allocated_before.bytes, allocated_after.bytes);
-  }
+  nlohmann::json result = watch.End(warm, report);
+  result["workload"] = workload.name;
+  result["qps_target"] = flags.in_flight > 0 ? 0 : flags.qps;
+  result["in_flight"] = flags.in_flight;
   return result;
 }
 

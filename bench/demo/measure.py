@@ -37,7 +37,7 @@ def measure_workload(programs, cpus, plan, cells, progress):
         for number in range(plan.rounds):
             # Every other round goes backwards, so that no mode always follows the same one.
             for cell in cells if number % 2 == 0 else reversed(cells):
-                progress.step(f"{workload} at {rate:.0f}/s: round {number + 1} of {plan.rounds}, "
+                progress.step(f"{cell.workload} at {rate:.0f}/s: round {number + 1} of {plan.rounds}, "
                               f"{cell.language}, {cell.mode}, {cell.allocator}", seconds)
                 slices[cell].append(
                     load(programs, servers[cell], cpus[1], qps=rate, seconds=seconds))
@@ -50,7 +50,7 @@ def count_allocations(programs, cpus, plan, progress):
     counts = {}
     with tempfile.TemporaryDirectory() as folder:
         for workload in plan.workloads:
-            for cell in [Cell(workload, mode) for mode in plan.modes] + plan.go_cells(workload):
+            for cell in plan.counted(workload):
                 progress.step(f"{workload}: counting allocations, {cell.language}, {cell.mode}",
                               COUNT_SECONDS)
                 file = Path(folder) / f"{workload}-{cell.mode}-{cell.language}"

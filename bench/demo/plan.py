@@ -25,6 +25,7 @@ class Cell:
     mode: str
     allocator: str = "glibc"
     language: str = "C++"
+    framework: str = "grpc"
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ class Plan:
     def go_cells(self, workload):
         """The Go cells likewise. Go brings its own allocator."""
         return [Cell(workload, mode, GO_ALLOCATOR, "Go") for mode in self.go_modes]
+
+    def counted(self, workload):
+        """The cells whose allocations are counted: one allocator stands for all."""
+        return [Cell(workload, mode) for mode in self.modes] + self.go_cells(workload)
 
     def suites(self, workload):
         """The cells that are measured together, at one rate: one list per language."""

@@ -17,17 +17,32 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from common.page import chart_library, element, html_table  # noqa: E402
 
-MODES = {("C++", mode): text for mode, text in {
+MODES = {("grpc", "C++", mode): text for mode, text in {
     "heap": "what gRPC does by itself: the service is registered as it is, no Harena code runs",
     "arena": "stock protobuf arena for each request",
     "pages": "arena on recycled pages",
     "reuse": "message instances kept, rebuilt when they have grown",
     "codec": "pages, and the generated codec: strings on the pages, a serializer in one pass",
-}.items()} | {("Go", mode): text for mode, text in {
+}.items()} | {("grpc", "Go", mode): text for mode, text in {
     "heap": "what grpc-go does by itself: the service is registered as it is",
     "vtproto": "grpc-go with vtprotobuf's generated codec, without its pools",
     "codec": "Harena: request and response in the request's arena, Harena's decoder and encoder",
+}.items()} | {("brpc", "C++", mode): text for mode, text in {
+    "heap": "what brpc does by itself: no factory, no Harena code runs",
+    "brpc_arena": "brpc's own arena factory, with its default blocks of 256 to 8192 bytes",
+    "pages": "Harena: arena on recycled pages",
+    "reuse": "Harena: message instances kept, rebuilt when they have grown",
+    "codec": "Harena: pages, and the generated codec: strings on the pages, a serializer in one pass",
 }.items()}
+
+# (title, lead) of the page.
+HEADINGS = {
+    "grpc": ("Harena demo: memory modes side by side",
+             "One gRPC service, the same handlers and the same requests, once per memory mode and "
+             "language."),
+    "brpc": ("Harena under brpc: memory modes side by side",
+             "One brpc service that answers with a copy of its request, once per memory mode."),
+}
 
 WORKLOADS = {
     "trips": "A real GTFS-realtime feed of trip updates; the answer is a board of re-timed calls "
@@ -37,6 +52,11 @@ WORKLOADS = {
     "ranking_200k": "A synthetic ranking request, five levels deep, in 16 sizes around 200 KB; the "
                     "answer holds all candidates, scored and ordered",
     "ranking_8k": "The same around 8 KB",
+    "terms": "Trees of many short byte strings, of very different size, after babylon's example "
+             "for brpc",
+    "terms_attached": "The same bytes as an attachment, received and written anew: what brpc costs "
+                      "without making messages of them",
+    "empty": "Empty messages: what brpc costs at least",
 }
 
 
@@ -53,12 +73,14 @@ def limits(results):
         f"p99.9 needs thousands of requests: the smallest row here has {fewest:,}, and with fewer "
         "than 1,000 its p99.9 is simply its slowest request.",
         "Each workload is one shape of message. Messages with few strings gain less, or nothing.",
-        "C++ and Go run at rates of their own, each from its own heap mode: compare latencies "
-        "within a language only. The two gRPC implementations differ in more than memory.",
         "Handlers do little besides reading and building messages. In a service that computes or "
         "waits, memory is a smaller part of the whole.",
         "Hot and short-lived processes: a heap that has fragmented for days is not measured.",
     ]
+    if any(row["language"] == "Go" for row in results["rows"]):
+        lines.insert(3, "C++ and Go run at rates of their own, each from its own heap mode: compare "
+                        "latencies within a language only. The two gRPC implementations differ in "
+                        "more than memory.")
     lines[:0] = [f"Left out: {sentence}" for sentence in run["left_out"]]
     if machine["server_core"] == machine["loader_core"]:
         lines.insert(0, "Server and loader shared one core here: the latencies include the "
@@ -179,6 +201,17 @@ def over_budget_section(results):
     return f"<section>{heading}{element('p', text)}{shown}</section>"
 
 
+def beyond_section(results):
+    """What the messages cost beyond the framework, or nothing."""
+    if not results.get("beyond"):
+        return ""
+    heading = element("h2", "Beyond the framework", id="beyond")
+    shown = html_table(table.BEYOND_HEADER,
+                       [table.beyond_cells(entry) for entry in results["beyond"]],
+                       "CPU in microseconds per request")
+    return f"<section>{heading}{element('p', table.BEYOND_TEXT)}{shown}</section>"
+
+
 def verdict(results):
     """The banner: whether the run can be trusted."""
     parts = []
@@ -202,21 +235,25 @@ def verdict(results):
 def html_page(results, library=None):
     """The whole page."""
     names = list(dict.fromkeys(row["workload"] for row in results["rows"]))
-    modes = list(dict.fromkeys((row["language"], row["mode"]) for row in results["rows"]))
+    modes = list(dict.fromkeys((row["framework"], row["language"], row["mode"])
+                               for row in results["rows"]))
+    title, lead = HEADINGS[modes[0][0] if modes else "grpc"]
     definitions = "".join(element("dt", name) + element("dd", text)
                           for name, text in facts(results))
-    explained = "".join(element("dt", ", ".join(mode)) + element("dd", MODES.get(mode, ""))
+    explained = "".join(element("dt", ", ".join(mode[1:])) + element("dd", MODES.get(mode, ""))
                         for mode in modes)
-    cpp_modes = [mode for language, mode in modes if language == "C++"]
+    cpp_modes = [mode for _, language, mode in modes if language == "C++"]
     data = json.dumps({"rows": results["rows"], "modes": cpp_modes}).replace("<", "\\u003c")
     return Template((HERE / "report_page.html").read_text(encoding="utf-8")).substitute(
+        title=title, lead=lead,
         style=(HERE / "report_page.css").read_text(encoding="utf-8"),
         verdict=verdict(results),
         limits="".join(element("li", line) for line in limits(results)),
         facts=definitions,
         modes=explained,
         sections="".join(workload_section(name, results) for name in names),
-        saturation=saturation_section(results) + over_budget_section(results),
+        saturation=(beyond_section(results) + saturation_section(results)
+                    + over_budget_section(results)),
         library=library if library is not None else chart_library(),
         data=data,
         script=(HERE / "report_page.js").read_text(encoding="utf-8"))

@@ -5,9 +5,9 @@
     { p50: "p50", p80: "p80", p90: "p90", p99: "p99", p999: "p99.9" });
   const points = {
     heap: "rect", arena: "triangle", pages: "circle", reuse: "rectRot", codec: "star",
-    vtproto: "circle",
+    vtproto: "circle", brpc_arena: "triangle",
   };
-  const dashes = { heap: [6, 4], arena: [2, 3], reuse: [10, 3, 2, 3] };
+  const dashes = { heap: [6, 4], arena: [2, 3], brpc_arena: [2, 3], reuse: [10, 3, 2, 3] };
   let charts = [];
 
   const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -9,10 +9,7 @@ writes results.json and report.html. Ends with 1 if anything in the run was wron
 import argparse
 import datetime
 import json
-import os
-import platform
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,34 +23,13 @@ from servers import DemoError, Programs, cores
 
 from common.allocators import ALLOCATORS, AllocatorMissing, library_of
 from common.gotool import GoMissing
+from common.machine import OtherWork, machine
 from common.page import ChartsMissing, chart_library
+from common.progress import Progress
 
 ROOT = Path(__file__).resolve().parents[2]
 # Around a slice: the loader's start, its own answers to compare with, warm-up.
 SLICE_OVERHEAD_SECONDS = 0.7
-
-
-class Progress:
-    """One line that is rewritten on a terminal, and plain lines elsewhere."""
-
-    def __init__(self, seconds_total):
-        self._start = time.monotonic()
-        self._total = seconds_total
-        self._terminal = sys.stderr.isatty()
-
-    def step(self, what, _seconds):
-        """Says what begins now."""
-        elapsed = time.monotonic() - self._start
-        line = f"[{elapsed:4.0f} of about {max(self._total, elapsed):.0f} s] {what}"
-        if self._terminal:
-            print(f"\r\033[K{line[:110]}", end="", file=sys.stderr, flush=True)
-        else:
-            print(line, file=sys.stderr, flush=True)
-
-    def end(self):
-        """Leaves the line."""
-        if self._terminal:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def estimated_seconds(plan):
@@ -76,39 +52,6 @@ def go_seconds(plan):
     total = plan.go_load_seconds + slices * SLICE_OVERHEAD_SECONDS + len(plan.workloads) * 4
     # Counting allocations, and the over-budget request.
     return total + len(plan.workloads) * len(plan.go_modes) * 1.5 + len(plan.go_modes) * 2
-
-
-def machine(cpus):
-    """What the numbers were measured on."""
-    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
-                  if line.startswith("model name")), platform.machine())
-    release = platform.freedesktop_os_release().get("PRETTY_NAME", "unknown")
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
-    return {"cpu": model, "cores": os.cpu_count(), "server_core": cpus[0],
-            "loader_core": cpus[1], "memory_gib": round(memory, 1), "system": release,
-            "kernel": platform.release()}
-
-
-class OtherWork:
-    """How much of the machine programs other than this one and its children use."""
-
-    def __init__(self):
-        self._start = self._read()
-
-    @staticmethod
-    def _read():
-        fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", maxsplit=1)[0].split()
-        # user, nice, system, irq, softirq and steal; not idle and iowait
-        busy = sum(int(fields[i]) for i in (1, 2, 3, 6, 7, 8)) / os.sysconf("SC_CLK_TCK")
-        times = os.times()
-        ours = times.user + times.system + times.children_user + times.children_system
-        return busy - ours, time.monotonic()
-
-    def share(self):
-        """Since the start, as a share of all cores. Children count once they have ended."""
-        others, now = self._read()
-        cores_seconds = (now - self._start[1]) * os.cpu_count()
-        return max(0.0, (others - self._start[0]) / cores_seconds)
 
 
 def measure_all(programs, plan, cpus, progress, left_out=()):

@@ -1,11 +1,8 @@
 // The demo's server process: one memory mode, one core. It prints one line of JSON when it is ready
 // and ends when its standard input closes or on SIGTERM.
-#include <poll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -16,7 +13,8 @@
 
 #include "bench/demo/demo_service.h"
 #include "bench/demo/modes.h"
-#include "bench/demo/process_stats.h"
+#include "bench/load/process_stats.h"
+#include "bench/load/server_life.h"
 
 namespace {
 
@@ -29,28 +27,8 @@ struct Flags {
   int port = 0;
 };
 
-/// Blocks SIGTERM and SIGINT for this thread and all that it starts; returns where to read them.
-int SignalFile() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  return signalfd(-1, &signals, SFD_CLOEXEC);
-}
-
-void WaitForEnd(int signal_file) {
-  for (;;) {
-    pollfd files[] = {{STDIN_FILENO, POLLIN, 0}, {signal_file, POLLIN, 0}};
-    if (poll(files, 2, -1) < 0) continue;
-    if (files[1].revents != 0) return;
-    char ignored[256];
-    if (files[0].revents != 0 && read(STDIN_FILENO, ignored, sizeof ignored) <= 0) return;
-  }
-}
-
 int Serve(const Flags& flags) {
-  const int signal_file = SignalFile();
+  const harena::bench::ServerLife life;
   if (flags.cpu >= 0 && !harena::bench::PinTo(flags.cpu)) {
     std::fprintf(stderr, "cannot pin the server to core %d\n", flags.cpu);
     return 1;
@@ -71,7 +49,7 @@ int Serve(const Flags& flags) {
   const nlohmann::json ready = {{"port", port}, {"pid", getpid()}, {"mode", flags.mode}};
   std::printf("%s\n", ready.dump().c_str());
   std::fflush(stdout);
-  WaitForEnd(signal_file);
+  life.WaitForEnd();
   server->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
   server->Wait();
   return 0;

@@ -77,7 +77,7 @@ def row(cell, rounds, heap_allocs):
     return {
         "workload": cell.workload,
         "language": cell.language,
-        "framework": "grpc",
+        "framework": cell.framework,
         "mode": cell.mode,
         "allocator": cell.allocator,
         "qps_target": round(rounds[0]["qps_target"], 2),
@@ -109,6 +109,7 @@ def comparison(cell, rounds, baseline):
         "cpu_to_heap": paired_ratio(rounds, baseline, cpu_us),
         "p99_to_heap": paired_ratio(
             rounds, baseline, lambda r: latency_summary(r["latencies_us"])["p99"]),
+        "rss_to_heap": paired_ratio(rounds, baseline, lambda r: r["rss_bytes"]),
         "busy_share": round(median(busy_share(r) for r in rounds), 3),
         "loader_busy_share": round(
             median(r["loader_cpu_seconds"] / r["seconds"] for r in rounds), 3),

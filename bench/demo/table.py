@@ -74,6 +74,23 @@ def over_budget_cells(entry):
             _mib(entry["rss_peak_bytes"])]
 
 
+BEYOND_HEADER = ["allocator, mode", "CPU us", "- empty", "/heap", "/brpc arena", "- attached",
+                 "/heap", "/brpc arena", "p99/heap", "RSS/heap", "allocs", "- attached"]
+BEYOND_TEXT = ("What the messages cost: CPU per request less that of an empty request, and less "
+               "that of a request with the same bytes as an attachment, both in heap mode; ratios "
+               "of the two to heap's and to brpc's own arena factory's. Heap allocations likewise.")
+
+
+def beyond_cells(entry):
+    """One entry on what messages cost beyond the framework, as text."""
+    return [f"{entry['allocator']}, {entry['mode']}", _us(entry["cpu_us"]),
+            _us(entry["cpu_us_beyond_empty"]), _ratio(entry["beyond_empty_to_heap"]),
+            _ratio(entry["beyond_empty_to_brpc_arena"]), _us(entry["cpu_us_beyond_attached"]),
+            _ratio(entry["beyond_attached_to_heap"]), _ratio(entry["beyond_attached_to_brpc_arena"]),
+            _ratio(entry["p99_to_heap"]), _ratio(entry["rss_to_heap"]),
+            _allocs(entry["heap_allocs"]), _allocs(entry["heap_allocs_beyond_attached"])]
+
+
 def under(row):
     """What a group of rows runs under, as text."""
     return "Go" if row["language"] == "Go" else f"C++, {row['allocator']}"
@@ -107,6 +124,9 @@ def terminal(results):
         parts.append(f"\n{workload}, {under(first)}: {first['qps_target']:,.1f} requests per "
                      f"second, latency in us from the scheduled send time")
         parts.append(render(header_of(language), [cells_of(*pair) for pair in pairs]))
+    if results.get("beyond"):
+        parts.append("\n" + BEYOND_TEXT)
+        parts.append(render(BEYOND_HEADER, [beyond_cells(entry) for entry in results["beyond"]]))
     if results.get("over_budget"):
         parts.append("\na request of far more memory than bytes, then an ordinary one; MiB")
         parts.append(render(OVER_BUDGET_HEADER,

@@ -8,7 +8,6 @@ fails when a mode's trend is upward beyond what chance and the tolerance explain
 
 import argparse
 import json
-import math
 import subprocess
 import sys
 import threading
@@ -20,37 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
 from plan import Cell  # noqa: E402
 from servers import DemoError, Programs, cores, running  # noqa: E402
 
+from common.trend import grows, trend  # noqa: E402
+
 WORKLOAD = "ranking_mixed"
 SAMPLE_SECONDS = 1.0
 WARM_UP_SHARE = 0.25
-# Neighbouring samples are not independent; means of blocks nearly are.
-BLOCKS = 10
-# Two-sided 95 % quantile of Student's t for BLOCKS - 2 degrees of freedom.
-T_QUANTILE = 2.306
-# Growth over the whole run below this share of the mean is no growth anybody would see.
-TOLERANCE_SHARE = 0.02
-
-
-def trend(samples):
-    """(growth, uncertainty) over the samples' whole span, in the samples' unit: the slope through
-    block means by least squares, with its 95 % half-width."""
-    size = len(samples) // BLOCKS
-    if size == 0:
-        raise ValueError(f"{len(samples)} samples are too few for {BLOCKS} blocks")
-    means = [mean(samples[i * size:(i + 1) * size]) for i in range(BLOCKS)]
-    centre = (BLOCKS - 1) / 2
-    spread = sum((i - centre) ** 2 for i in range(BLOCKS))
-    slope = sum((i - centre) * value for i, value in enumerate(means)) / spread
-    level = mean(means)
-    residue = sum((value - level - slope * (i - centre)) ** 2 for i, value in enumerate(means))
-    error = math.sqrt(residue / (BLOCKS - 2) / spread)
-    return slope * BLOCKS, T_QUANTILE * error * BLOCKS
-
-
-def grows(samples):
-    """True when growth is beyond chance and beyond the tolerance."""
-    growth, uncertainty = trend(samples)
-    return growth - uncertainty > 0 and growth > TOLERANCE_SHARE * mean(samples)
 
 
 def drive(programs, server, cpu, options, report):

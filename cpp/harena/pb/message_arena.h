@@ -45,7 +45,8 @@ class MessageArena final : public ScopeCompanion {
 
   /// For adapters whose frameworks parse requests in frames of their own: the next parse of
   /// `message`, by whomever, is held to the scope's budget. A refusal makes it fail, as bad input
-  /// does, and `refused_parse()` then says why; the message may then only end. In mode `codec` what
+  /// does, and `refused_parse()` then says why; `malformed_parse()` tells that the input was bad.
+  /// After either the message may only end. In mode `codec` what
   /// it makes is frozen: see ParseFrozen(). Both need the message's type to have a codec; others
   /// are parsed as if nothing had been said. REQUIRES: `message` lives here and is empty; once
   /// parsed, whoever gets it gets it as const. Thread rule: the scope's thread, which is also the
@@ -55,6 +56,7 @@ class MessageArena final : public ScopeCompanion {
     return guarded_ == &message;
   }
   const std::optional<Refusal>& refused_parse() const noexcept { return refused_parse_; }
+  bool malformed_parse() const noexcept { return malformed_parse_; }
 
   google::protobuf::Arena& arena() noexcept { return *home_.arena(); }
 
@@ -109,6 +111,7 @@ class MessageArena final : public ScopeCompanion {
   Budget& budget_;
   const google::protobuf::MessageLite* guarded_ = nullptr;
   std::optional<Refusal> refused_parse_;
+  bool malformed_parse_ = false;
   Home home_;
   std::atomic<uint64_t> sized_{kSizedByNobody};
   std::optional<codec::StringStore> strings_;

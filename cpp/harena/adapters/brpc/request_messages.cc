@@ -88,10 +88,11 @@ RequestMessages::RequestMessages(std::unique_ptr<Message> request,
       own_request_(std::move(request)),
       own_response_(std::move(response)) {}
 
-void RequestMessages::CountRefusedParse() noexcept {
+void RequestMessages::CountFailedParse() noexcept {
   const pb::MessageArena* home = pb::MessageArena::Find(request_->GetArena());
-  if (home == nullptr || !home->refused_parse()) return;
-  Log(Severity::kWarning, method_->Refuse(*home->refused_parse()));
+  if (home == nullptr) return;
+  if (home->malformed_parse()) method_->CountMalformed();
+  if (home->refused_parse()) Log(Severity::kWarning, method_->Refuse(*home->refused_parse()));
 }
 
 void RequestMessages::End() noexcept {
@@ -100,7 +101,7 @@ void RequestMessages::End() noexcept {
     return;
   }
   RemoveLiveRequest(live_);
-  CountRefusedParse();
+  CountFailedParse();
   // The scope holds the memory this object stands in, so it leaves first and ends last.
   const Scope scope = std::move(*scope_);
   this->~RequestMessages();

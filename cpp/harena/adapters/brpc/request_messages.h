@@ -43,7 +43,7 @@ class RequestMessages final : public ::brpc::RpcPBMessages {
                   std::unique_ptr<google::protobuf::Message> response) noexcept;
   ~RequestMessages() override = default;
 
-  void CountRefusedParse() noexcept;
+  void CountFailedParse() noexcept;
 
   pb::Method* const method_;  // null without a scope
   std::optional<Scope> scope_;

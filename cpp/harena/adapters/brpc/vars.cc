@@ -90,6 +90,7 @@ MethodVars::MethodVars(std::shared_ptr<const pb::Method> method) : method_(std::
   add.Word("mode", [](const M& m) { return ToString(m.scopes().mode()); });
   add.Word("served", [](const M& m) { return ToString(m.ServedAs(m.scopes().mode())); });
   add.Number("requests", [](const M& m) { return m.requests(); });
+  add.Number("malformed", [](const M& m) { return m.stats().malformed; });
   add.Number("refused", [](const M& m) { return m.stats().refused; });
   add.Number("request_bytes_max", [](const M& m) -> uint64_t {
     const size_t bytes_max = m.scopes().options().request_bytes_max;
@@ -134,11 +135,13 @@ PoolVars::PoolVars(const PagePool& pool) {
 PoolVars::~PoolVars() = default;
 
 void ExposeProcessVars() {
-  static const Vars* const shown = [] {
+  // Refers to what stays for ever; a pointer that nobody reads would be optimised away, and the
+  // variables with it be a leak to whoever looks for one.
+  static Vars& shown = *new Vars;
+  static const bool done = [] {
     using B = Budget;
-    auto* vars = new Vars;
     const std::string prefix = "harena_process";
-    const Adder<B> add{*vars, prefix, ProcessBudget()};
+    const Adder<B> add{shown, prefix, ProcessBudget()};
     add.Number("bytes_used", [](const B& b) -> uint64_t { return b.bytes_used(); });
     add.Number("bytes_max", [](const B& b) -> uint64_t {
       return b.bytes_max() == kUnlimitedBytes ? 0 : b.bytes_max();
@@ -148,9 +151,9 @@ void ExposeProcessVars() {
     add.Number("unframed_overruns", [](const B&) { return pb::UnframedOverruns(); });
     add.Number("string_bodies_bytes",
                [](const B&) -> uint64_t { return pb::codec::GetStringBodyStats().bytes_shared; });
-    return vars;
+    return true;
   }();
-  static_cast<void>(shown);
+  static_cast<void>(done);
 }
 
 }  // namespace harena::brpc

@@ -19,6 +19,7 @@ struct ParseGuard {
   static void Refuse(MessageArena& home, const Refusal& refusal) noexcept {
     home.refused_parse_ = refusal;
   }
+  static void NoteMalformed(MessageArena& home) noexcept { home.malformed_parse_ = true; }
 };
 
 namespace codec {
@@ -41,7 +42,9 @@ const char* ParseWithinBudget(MessageArena& home, Budget& budget, GuardedParse p
 // The framework's frames stand below this one: no exception passes it.
 const char* ParseGuarded(MessageArena& home, GuardedParse parse, void* state) noexcept {
   try {
-    return ParseWithinBudget(home, ParseGuard::Begin(home), parse, state);
+    const char* const end = ParseWithinBudget(home, ParseGuard::Begin(home), parse, state);
+    if (end == nullptr) ParseGuard::NoteMalformed(home);
+    return end;
   } catch (const BudgetExceeded& exceeded) {
     ParseGuard::Refuse(home, exceeded.refusal());
   } catch (const std::bad_alloc&) {

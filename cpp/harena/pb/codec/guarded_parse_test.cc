@@ -32,6 +32,7 @@ TEST(GuardedParse, GivesTheSameMessage) {
     ASSERT_TRUE(message->ParseFromZeroCopyStream(&input)) << ToString(mode);
     EXPECT_EQ(BytesOf(*message), wire) << ToString(mode);
     EXPECT_FALSE(home.refused_parse());
+    EXPECT_FALSE(home.malformed_parse());
     EXPECT_FALSE(home.Guards(*message)) << "for one parse only";
   }
 }
@@ -47,6 +48,7 @@ TEST(GuardedParse, StaysWithinTheBudgetAndThrowsNothing) {
     home.GuardParse(*message);
     EXPECT_FALSE(message->ParseFromString(wire)) << ToString(mode);
     ASSERT_TRUE(home.refused_parse()) << ToString(mode);
+    EXPECT_FALSE(home.malformed_parse());
     EXPECT_STREQ(home.refused_parse()->limit, "request_bytes_max");
     EXPECT_LE(scope.budget().bytes_used(), bytes_max + pool.options().page_bytes);
   }
@@ -61,6 +63,7 @@ TEST(GuardedParse, BadInputIsNoRefusal) {
     MessageArena::Of(scope).GuardParse(*message);
     EXPECT_FALSE(message->ParseFromString(LargeWire() + "\x0a"));
     EXPECT_FALSE(MessageArena::Of(scope).refused_parse());
+    EXPECT_TRUE(MessageArena::Of(scope).malformed_parse());
   }
 }
 

@@ -1,4 +1,4 @@
-#include "bench/demo/process_stats.h"
+#include "bench/load/process_stats.h"
 
 #include <sched.h>
 #include <time.h>

@@ -1,0 +1,39 @@
+"""What the numbers were measured on, and how much else it had to do meanwhile."""
+
+import os
+import platform
+import time
+from pathlib import Path
+
+
+def machine(cpus):
+    """What the numbers were measured on."""
+    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
+                  if line.startswith("model name")), platform.machine())
+    release = platform.freedesktop_os_release().get("PRETTY_NAME", "unknown")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
+    return {"cpu": model, "cores": os.cpu_count(), "server_core": cpus[0],
+            "loader_core": cpus[1], "memory_gib": round(memory, 1), "system": release,
+            "kernel": platform.release()}
+
+
+class OtherWork:
+    """How much of the machine programs other than this one and its children use."""
+
+    def __init__(self):
+        self._start = self._read()
+
+    @staticmethod
+    def _read():
+        fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", maxsplit=1)[0].split()
+        # user, nice, system, irq, softirq and steal; not idle and iowait
+        busy = sum(int(fields[i]) for i in (1, 2, 3, 6, 7, 8)) / os.sysconf("SC_CLK_TCK")
+        times = os.times()
+        ours = times.user + times.system + times.children_user + times.children_system
+        return busy - ours, time.monotonic()
+
+    def share(self):
+        """Since the start, as a share of all cores. Children count once they have ended."""
+        others, now = self._read()
+        cores_seconds = (now - self._start[1]) * os.cpu_count()
+        return max(0.0, (others - self._start[0]) / cores_seconds)
