@@ -9,8 +9,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 # pylint: disable=wrong-import-position
-import grpc_cells
 import page
+import rpc_cells
 import run
 import summary
 from programs import BenchError
@@ -30,7 +30,7 @@ def result(group, row, cpu, **more):
 
 
 CELLS = [cell("codec/read/tile", "proto"), cell("codec/read/tile", "harena"),
-         cell("codec/read/tile", "easyproto", "no <generator>"), *grpc_cells.cells()]
+         cell("codec/read/tile", "easyproto", "no <generator>"), *rpc_cells.cells()]
 
 
 def sample():
@@ -41,7 +41,7 @@ def sample():
                                               for cpu in (1000.0, 2000.0)],
                ("codec/read/tile", "harena"): [result("codec/read/tile", "harena", cpu)
                                                for cpu in (250.0, 500.0)]}
-    for number, mode in enumerate(grpc_cells.MODES):
+    for number, mode in enumerate(rpc_cells.MODES["grpc"]):
         results["grpc/ranking_200k", mode] = [
             result("grpc/ranking_200k", mode, 4e6 / (number + 1), **latencies)]
     return results
@@ -135,6 +135,7 @@ class Plans(unittest.TestCase):
 
     def test_groups_are_picked_by_their_beginning(self):
         self.assertEqual(len(run.pick(CELLS, ["codec/"])), 3)
+        self.assertEqual(len(run.pick(CELLS, ["trpc/"])), 4)
         self.assertEqual(run.pick(CELLS, None), CELLS)
         with self.assertRaisesRegex(BenchError, "no group begins with magic; there are: codec"):
             run.pick(CELLS, ["magic"])

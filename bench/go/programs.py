@@ -25,13 +25,16 @@ class Programs:
         self.folders = {"": folder, "arenas": folder / "arenas"}
         self.bench = folder / "bench-go"
         self.bench_experiment = folder / "arenas/bench-go"
-        self.server = folder / "demo-server"
+        self._trpc_load = folder / "trpc-load"
+        # By framework: the demo's server, and the command that loads it.
+        self.servers = {"grpc": folder / "demo-server", "trpc": folder / "trpc-server"}
+        self.loaders = {"grpc": [self.bench, "load"], "trpc": [self._trpc_load]}
 
     def build(self):
         """Builds them. Raises BenchError."""
         try:
             go = gotool.find_go()
-            gotool.build(go, self.folders[""], ("bench-go", "demo-server"))
+            gotool.build(go, self.folders[""], ("bench-go", "demo-server", "trpc-load", "trpc-server"))
             gotool.build(go, self.folders["arenas"], ("bench-go",), GOEXPERIMENT="arenas")
         except (gotool.GoMissing, gotool.GoBroken) as error:
             raise BenchError(str(error)) from error
@@ -45,7 +48,7 @@ class Programs:
 
     def versions(self):
         """Versions of Go and of the measured modules."""
-        return run_json([self.bench, "versions"])
+        return run_json([self.bench, "versions"]) | run_json([self._trpc_load, "versions"])
 
     def measure(self, cell, seconds):
         """One cell in a fresh process; its result."""

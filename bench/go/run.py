@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Go arena, codec and gRPC adapter against their rivals: `make bench-go`.
+"""The Go arena, codec and adapters against their rivals: `make bench-go`.
 
 Runs every cell in fresh processes, all cells in turn and round after round, and prints a table of
 medians for each group. Writes go.json, go.txt (for benchstat) and go.html. Ends with 1 if anything
@@ -15,8 +15,8 @@ import sys
 import time
 from pathlib import Path
 
-import grpc_cells
 import page
+import rpc_cells
 import summary
 from programs import HERE, BenchError, Programs
 
@@ -25,7 +25,7 @@ from common.page import ChartsMissing, chart_library
 ROOT = HERE.parents[1]
 
 LIMITS = [
-    "One machine, one process at a time (grpc: two), loops that do nothing else: caches are warmer "
+    "One machine, one process at a time (grpc and trpc: two), loops that do nothing else: caches are warmer "
     "and heaps smaller than in a service. With a large live heap every collection costs more, and "
     "rows that make garbage pay for it.",
     "CPU is user and system time of the whole process, the collector's threads included. Wall times "
@@ -36,7 +36,7 @@ LIMITS = [
     "to be given back, and what is kept beyond that is lost, or worse.",
     "alloc/grow_1m and alloc/parallel_2m are published tests of other arenas as they stand: memory "
     "grows without bound in them, which no request does.",
-    "grpc: a p99 over a few seconds is a sign, not a result.",
+    "grpc, trpc: a p99 over a few seconds is a sign, not a result.",
 ]
 
 
@@ -71,8 +71,8 @@ def measure(programs, cells, options):
     is left out from then on, and the others go on."""
     measured = [c for c in cells if not c["missing"]]
     results = {(c["group"], c["row"]): [] for c in measured}
-    plain = [c for c in measured if not c["group"].startswith("grpc/")]
-    served = [c for c in measured if c["group"].startswith("grpc/")]
+    plain = [c for c in measured if not rpc_cells.is_rpc(c["group"])]
+    served = [c for c in measured if rpc_cells.is_rpc(c["group"])]
     failures = {}
     progress = Progress(len(measured) * options.runs)
 
@@ -90,15 +90,14 @@ def measure(programs, cells, options):
         for cell in in_turn(plain, number):
             progress.step(f"{cell['group']}/{cell['row']}")
             attempt(cell, lambda cell=cell: programs.measure(cell, options.seconds))
-    rates = {}
-    for workload in dict.fromkeys(c["group"].removeprefix("grpc/") for c in served):
-        rates[workload] = grpc_cells.rate(programs, workload, min(1.0, options.grpc_seconds))
+    rates = {group: rpc_cells.rate(programs, group, min(1.0, options.rpc_seconds))
+             for group in dict.fromkeys(c["group"] for c in served)}
     for number in range(options.runs):
         for cell in in_turn(served, number):
-            workload = cell["group"].removeprefix("grpc/")
-            progress.step(f"{cell['group']}/{cell['row']} at {rates[workload]:.0f}/s")
-            attempt(cell, lambda cell=cell, workload=workload: grpc_cells.measure(
-                programs, workload, cell["row"], options.grpc_seconds, rates[workload]))
+            qps = rates[cell["group"]]
+            progress.step(f"{cell['group']}/{cell['row']} at {qps:.0f}/s")
+            attempt(cell, lambda cell=cell, qps=qps: rpc_cells.measure(
+                programs, cell["group"], cell["row"], options.rpc_seconds, qps))
     progress.end()
     return results, failures
 
@@ -117,7 +116,7 @@ def facts(options, versions):
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, Linux {platform.release()}",
         "versions": ", ".join(f"{name} {text}" for name, text in versions.items()),
         "runs": f"{options.runs} processes per cell, {options.seconds:g} s each after a fifth of "
-                f"that; grpc {options.grpc_seconds:g} s",
+                f"that; grpc and trpc {options.rpc_seconds:g} s",
         "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
     }
 
@@ -137,15 +136,16 @@ def parse(arguments=None):
                         help="2 short runs per cell: about 5 minutes")
     parser.add_argument("--runs", type=int, help="processes per cell (default 5)")
     parser.add_argument("--seconds", type=float, help="time per process (default 0.3)")
-    parser.add_argument("--grpc-seconds", type=float, help="time per grpc process (default 5)")
+    parser.add_argument("--rpc-seconds", type=float,
+                        help="time per process of grpc/ and trpc/ (default 5)")
     parser.add_argument("--groups", nargs="+", metavar="PREFIX",
-                        help="only groups that begin so, such as alloc/ codec/read grpc/ranking_8k")
+                        help="only groups that begin so, such as alloc/ codec/read trpc/ranking_8k")
     parser.add_argument("--build-dir", type=Path, default=ROOT / "build/go-bench",
                         help="where the programs are built (default build/go-bench)")
     parser.add_argument("--out", type=Path, default=ROOT / "out/bench/go.json",
                         help="where go.json goes; go.txt and go.html beside it")
     options = parser.parse_args(arguments)
-    for name, full, quick in (("runs", 5, 2), ("seconds", 0.3, 0.1), ("grpc_seconds", 5, 1.5)):
+    for name, full, quick in (("runs", 5, 2), ("seconds", 0.3, 0.1), ("rpc_seconds", 5, 1.5)):
         if getattr(options, name) is None:
             setattr(options, name, quick if options.quick else full)
         elif getattr(options, name) <= 0:
@@ -169,7 +169,7 @@ def main():
         chart_library()
         programs = Programs(options.build_dir)
         programs.build()
-        cells = pick(programs.cells() + grpc_cells.cells(), options.groups)
+        cells = pick(programs.cells() + rpc_cells.cells(), options.groups)
         versions = programs.versions()
         print("Limits of these numbers:", *(f"- {limit}" for limit in LIMITS), sep="\n", flush=True)
         singles, failures = measure(programs, cells, options)

@@ -2,6 +2,8 @@
 
 from statistics import median
 
+import rpc_cells
+
 MEBIBYTE = 1 << 20
 MEDIANS = ("cpu_ns_per_unit", "wall_ns_per_unit", "gc_cpu_ns_per_unit", "allocs_per_op",
            "bytes_per_op", "gcs_per_1000_ops", "rss_peak_bytes")
@@ -68,13 +70,13 @@ def amount(value):
 
 
 HEADER = ["row", "CPU ns", "ratio", "GC ns", "allocs/op", "B/op", "GCs/1000 op", "peak MiB"]
-GRPC_HEADER = ["row", "CPU us", "ratio", "p50 us", "p99 us", "p99 ratio", "allocs", "KiB",
+RPC_HEADER = ["row", "CPU us", "ratio", "p50 us", "p99 us", "p99 ratio", "allocs", "KiB",
                "GCs/1000", "peak MiB", "busy", "requests/s"]
 
 
 def header_of(group):
     """A group's columns."""
-    return GRPC_HEADER if group.startswith("grpc/") else HEADER
+    return RPC_HEADER if rpc_cells.is_rpc(group) else HEADER
 
 
 def line_of(row):

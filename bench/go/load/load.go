@@ -10,20 +10,21 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	"google.golang.org/grpc"
 
-	"github.com/harena-project/harena/bench/go/demo"
-	"github.com/harena-project/harena/bench/go/rawcodec"
 	"github.com/harena-project/harena/bench/go/workloads"
 )
 
 const callTimeout = 10 * time.Second
 
+// Caller sends a request to the method of that full name, and returns the reply, both as bytes. Any
+// number of goroutines may call it at once.
+type Caller func(ctx context.Context, method string, request []byte) ([]byte, error)
+
 // Load drives one method of one server.
 //
 // Thread rule: one call of its methods at a time.
 type Load struct {
-	client   grpc.ClientConnInterface
+	caller   Caller
 	workload *workloads.Workload
 	expected []int // bytes of each reply
 	next     int
@@ -45,8 +46,8 @@ type Report struct {
 
 // New compares the server's reply to each request with the answer computed here, and returns a load
 // of that server.
-func New(client grpc.ClientConnInterface, workload *workloads.Workload) (*Load, error) {
-	l := &Load{client: client, workload: workload}
+func New(caller Caller, workload *workloads.Workload) (*Load, error) {
+	l := &Load{caller: caller, workload: workload}
 	for i, request := range workload.Requests {
 		reply, err := l.call(i)
 		if err != nil {
@@ -64,11 +65,7 @@ func New(client grpc.ClientConnInterface, workload *workloads.Workload) (*Load, 
 func (l *Load) call(request int) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
-	var reply []byte
-	err := l.client.Invoke(ctx, l.workload.MethodPath(), &l.workload.Requests[request], &reply,
-		grpc.ForceCodecV2(rawcodec.Codec{}), grpc.MaxCallRecvMsgSize(demo.MessageBytesMax),
-		grpc.MaxCallSendMsgSize(demo.MessageBytesMax))
-	return reply, err
+	return l.caller(ctx, l.workload.MethodPath(), l.workload.Requests[request])
 }
 
 // one sends the next request and checks the size of its reply, which does not depend on the order of

@@ -50,7 +50,7 @@ func ranking(t *testing.T) *workloads.Workload {
 }
 
 func TestOpenLoopSendsEveryRequestOfItsSchedule(t *testing.T) {
-	l, err := load.New(connect(t, demo.Service{}), ranking(t))
+	l, err := load.New(load.GRPC(connect(t, demo.Service{})), ranking(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestOpenLoopSendsEveryRequestOfItsSchedule(t *testing.T) {
 }
 
 func TestClosedLoop(t *testing.T) {
-	l, err := load.New(connect(t, demo.Service{}), ranking(t))
+	l, err := load.New(load.GRPC(connect(t, demo.Service{})), ranking(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +88,10 @@ func (w *worse) Rank(ctx context.Context, request *benchpb.RankRequest) (*benchp
 
 func TestWrongAnswersAreFound(t *testing.T) {
 	w := ranking(t)
-	if _, err := load.New(connect(t, &worse{}), w); err == nil || !strings.Contains(err.Error(), "not the answer") {
+	if _, err := load.New(load.GRPC(connect(t, &worse{})), w); err == nil || !strings.Contains(err.Error(), "not the answer") {
 		t.Errorf("New on a server with wrong answers: %v", err)
 	}
-	l, err := load.New(connect(t, &worse{after: len(w.Requests)}), w)
+	l, err := load.New(load.GRPC(connect(t, &worse{after: len(w.Requests)})), w)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@
 //
 //	bench-go list                        all cells as JSON
 //	bench-go run [-seconds S] CELL       measures one cell; prints JSON
-//	bench-go load -port N ...            drives a demo server; see load.go
+//	bench-go load -port N ...            drives a demo server on grpc-go; see package load
 //	bench-go versions                    versions of what is measured as JSON
 package main
 
@@ -16,6 +16,7 @@ import (
 	"github.com/harena-project/harena/bench/go/cells"
 	"github.com/harena-project/harena/bench/go/cells/alloc"
 	"github.com/harena-project/harena/bench/go/cells/codec"
+	"github.com/harena-project/harena/bench/go/load"
 	"github.com/harena-project/harena/bench/go/process"
 	"github.com/harena-project/harena/bench/go/workloads"
 )
@@ -37,7 +38,7 @@ func run(arguments []string) error {
 	case "run":
 		return measure(arguments[1:])
 	case "load":
-		return drive(arguments[1:])
+		return load.Drive(arguments[1:], load.DialGRPC)
 	case "versions":
 		return say(process.Versions())
 	}

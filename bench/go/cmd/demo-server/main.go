@@ -1,110 +1,13 @@
-// The demo's Go server process: one mode, one core. It prints one line of JSON when it is ready, and
-// ends when its standard input closes or on SIGTERM. For each line `usage` on its standard input it
-// prints one line of JSON with what it has used so far.
+// The demo's Go server process, on grpc-go; package serving says how it behaves.
 package main
 
 import (
-	"bufio"
-	"encoding/json"
-	"flag"
-	"fmt"
-	"net"
-	"os"
-	"os/signal"
-	"runtime"
-	"strings"
-	"syscall"
-	"time"
+	"google.golang.org/grpc"
 
 	"github.com/harena-project/harena/bench/go/demo"
-	"github.com/harena-project/harena/bench/go/gen/vt/benchpb"
-	"github.com/harena-project/harena/bench/go/process"
+	"github.com/harena-project/harena/bench/go/serving"
 )
 
-const shutdownGrace = 5 * time.Second
-
 func main() {
-	mode := flag.String("mode", "heap", "memory mode: "+strings.Join(demo.Modes(), ", "))
-	core := flag.Int("cpu", -1, "core to run on; -1 for any")
-	port := flag.Int("port", 0, "loopback port; 0 for any")
-	bytesMax := flag.Int64("request-bytes-max", 0, "most bytes that one request may take in mode codec; 0 for no bound")
-	list := flag.Bool("list-modes", false, "print the memory modes, one per line, and end")
-	versions := flag.Bool("versions", false, "print the versions of what is measured as JSON, and end")
-	flag.Parse()
-	switch {
-	case *list:
-		fmt.Println(strings.Join(demo.Modes(), "\n"))
-	case *versions:
-		_ = json.NewEncoder(os.Stdout).Encode(process.Versions())
-	default:
-		if err := serve(*mode, *core, *port, *bytesMax); err != nil {
-			fmt.Fprintf(os.Stderr, "demo server: %v\n", err)
-			os.Exit(1)
-		}
-	}
+	serving.Main(serving.Framework[*grpc.Server]{Modes: demo.Modes(), NewServer: demo.NewServer})
 }
-
-func serve(mode string, core, port int, bytesMax int64) error {
-	if core >= 0 {
-		if err := process.PinTo(core); err != nil {
-			return err
-		}
-	}
-	var impl benchpb.DemoServiceServer = demo.Service{}
-	if path := os.Getenv(demo.CountFileVariable); path != "" {
-		counted, err := demo.NewCounted(impl, path)
-		if err != nil {
-			return err
-		}
-		impl = counted
-	}
-	server, err := demo.NewServer(mode, impl, bytesMax)
-	if err != nil {
-		return err
-	}
-	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-	if err != nil {
-		return err
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	end := ended() // before anybody learns that there is something to end
-	say(map[string]any{"port": listener.Addr().(*net.TCPAddr).Port, "pid": os.Getpid(), "mode": mode,
-		"gomaxprocs": runtime.GOMAXPROCS(0)})
-	select {
-	case err := <-served:
-		return err
-	case <-end:
-	}
-	force := time.AfterFunc(shutdownGrace, server.Stop)
-	defer force.Stop()
-	server.GracefulStop()
-	return <-served
-}
-
-// ended returns a channel that closes with standard input or on a signal, and answers meanwhile.
-func ended() <-chan struct{} {
-	end := make(chan struct{})
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	closed := make(chan struct{})
-	go func() {
-		defer close(closed)
-		reader := process.NewReader()
-		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-			if lines.Text() == "usage" {
-				say(reader.Usage())
-			}
-		}
-	}()
-	go func() {
-		defer close(end)
-		select {
-		case <-signals:
-		case <-closed:
-		}
-	}()
-	return end
-}
-
-func say(what any) { _ = json.NewEncoder(os.Stdout).Encode(what) }

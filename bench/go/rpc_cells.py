@@ -1,5 +1,5 @@
-"""The cells of grpc-go end to end: a demo server per mode on one core, a client on another,
-requests at a rate that the baseline holds."""
+"""The cells of whole RPCs, by grpc-go and by trpc-go: a demo server per mode on one core, a client on
+another, requests at a rate that the framework's baseline holds."""
 
 import contextlib
 import json
@@ -10,7 +10,7 @@ import subprocess
 from programs import HERE, BenchError
 
 WORKLOADS = ("ranking_200k", "ranking_8k")
-MODES = ("heap", "vtproto", "codec")
+MODES = {"grpc": ("heap", "vtproto", "codec"), "trpc": ("heap", "codec")}
 BASELINE = "heap"
 # The rate aims at this share of the baseline's core.
 BUSY_TARGET = 0.55
@@ -57,10 +57,15 @@ class Process:
         self._process.stdout.close()
 
 
-def load(programs, server, port, workload, seconds, qps=0):
+def is_rpc(group):
+    """Whether a group is one of these."""
+    return group.partition("/")[0] in MODES
+
+
+def load(command, server, port, group, seconds, qps=0):
     """Loads a server; the client's report with what the server used meanwhile."""
-    client = Process([programs.bench, "load", "-port", port, "-cpu", cores()[1],
-                      "-workload", workload, "-seconds", seconds, "-qps", qps])
+    client = Process([*command, "-port", port, "-cpu", cores()[1],
+                      "-workload", group.partition("/")[2], "-seconds", seconds, "-qps", qps])
     try:
         client.answer()
         server.say("usage")
@@ -72,22 +77,23 @@ def load(programs, server, port, workload, seconds, qps=0):
     finally:
         client.stop()
     if report["errors"]:
-        raise BenchError(f"grpc/{workload}: {report['errors']} errors, the first: "
+        raise BenchError(f"{group}: {report['errors']} errors, the first: "
                          f"{report['first_error']}")
     return report, {key: after[key] - before[key] for key in before}, after["rss_peak_bytes"]
 
 
-def measure(programs, workload, mode, seconds, qps=0):
+def measure(programs, group, mode, seconds, qps=0):
     """One cell on a fresh server; a result in the shape of bench-go's, with latencies besides."""
-    server = Process([programs.server, "--mode", mode, "--cpu", cores()[0]])
+    framework = group.partition("/")[0]
+    server = Process([programs.servers[framework], "--mode", mode, "--cpu", cores()[0]])
     try:
         port = server.answer()["port"]
-        report, used, peak = load(programs, server, port, workload, seconds, qps)
+        report, used, peak = load(programs.loaders[framework], server, port, group, seconds, qps)
     finally:
         server.stop()
     requests = report["requests"]
     return {
-        "group": f"grpc/{workload}", "row": mode, "unit": "request", "ops": requests, "units": 1,
+        "group": group, "row": mode, "unit": "request", "ops": requests, "units": 1,
         "cpu_ns_per_unit": used["cpu_seconds"] * 1e9 / requests,
         "wall_ns_per_unit": report["p50_us"] * 1e3,
         "gc_cpu_ns_per_unit": used["gc_cpu_seconds"] * 1e9 / requests,
@@ -101,16 +107,17 @@ def measure(programs, workload, mode, seconds, qps=0):
     }
 
 
-def rate(programs, workload, seconds):
+def rate(programs, group, seconds):
     """The rate at which the baseline uses BUSY_TARGET of its core: from its CPU per request with
     one call in flight, then corrected by what an open loop at that rate really used."""
-    closed = measure(programs, workload, BASELINE, seconds)
+    closed = measure(programs, group, BASELINE, seconds)
     first = BUSY_TARGET * 1e9 / closed["cpu_ns_per_unit"]
-    opened = measure(programs, workload, BASELINE, seconds, first)
+    opened = measure(programs, group, BASELINE, seconds, first)
     return first * min(1.0, BUSY_TARGET / opened["busy_share"])
 
 
 def cells():
     """The cells in the shape of bench-go's list."""
-    return [{"group": f"grpc/{workload}", "row": mode, "unit": "request", "units": 1, "missing": ""}
-            for workload in WORKLOADS for mode in MODES]
+    return [{"group": f"{framework}/{workload}", "row": mode, "unit": "request", "units": 1,
+             "missing": ""}
+            for framework, modes in MODES.items() for workload in WORKLOADS for mode in modes]

@@ -1,24 +1,22 @@
-package main
+package load
 
 import (
 	"bufio"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"runtime"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-
-	"github.com/harena-project/harena/bench/go/load"
 	"github.com/harena-project/harena/bench/go/process"
 	"github.com/harena-project/harena/bench/go/workloads"
 )
 
-// drive warms a demo server up, prints a line, waits for one on its standard input, loads the server
-// and prints the report: whoever starts it can read the server's counts right before and right after.
-func drive(arguments []string) error {
+// Drive is a program's command: it warms a demo server up, prints a line, waits for one on its standard
+// input, loads the server and prints the report. Whoever starts it can read the server's counts right
+// before and right after. dial returns what calls the server on a loopback port.
+func Drive(arguments []string, dial func(port int) (Caller, error)) error {
 	flags := flag.NewFlagSet("load", flag.ContinueOnError)
 	port := flags.Int("port", 0, "the server's loopback port")
 	core := flags.Int("cpu", -1, "core to run on; -1 for any")
@@ -43,12 +41,11 @@ func drive(arguments []string) error {
 	if err != nil {
 		return err
 	}
-	client, err := grpc.NewClient(fmt.Sprintf("127.0.0.1:%d", *port), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	caller, err := dial(*port)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	l, err := load.New(client, workload)
+	l, err := New(caller, workload)
 	if err != nil {
 		return err
 	}
@@ -68,3 +65,5 @@ func drive(arguments []string) error {
 	}
 	return say(l.Closed(duration))
 }
+
+func say(what any) error { return json.NewEncoder(os.Stdout).Encode(what) }
