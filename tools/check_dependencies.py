@@ -66,7 +66,8 @@ def read_advisories(text: str) -> tuple[list[Advisory], dict[tuple[str, str], st
         if line.startswith("accepted:") and len(cells) == 3:
             accepted[cells[0], cells[1]] = cells[2]
             continue
-        ranges = [re.fullmatch(r"(?:>=(\S+) )?<(\S+)", part.strip()) for part in cells[2].split(",")] if len(cells) == 4 else [None]
+        ranges = [None] if len(cells) != 4 else [
+            re.fullmatch(r"(?:>=(\S+) )?<(\S+)", part.strip()) for part in cells[2].split(",")]
         if None in ranges:
             sys.exit(f"tools/advisories.txt:{number}: this line is not of the form that its head names")
         advisories.append(Advisory(cells[0], cells[1], [found.groups() for found in ranges], cells[3]))
@@ -123,8 +124,8 @@ def check_advisories(libraries, advisories, accepted, changelog=changelog_of) ->
 
 
 def apt_policy(package: str) -> str:
-    done = subprocess.run(["apt-cache", "policy", package], text=True, capture_output=True, check=False, env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"})
-    return done.stdout
+    return subprocess.run(["apt-cache", "policy", package], text=True, capture_output=True, check=False,
+                          env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"}).stdout
 
 
 def check_apt(libraries, policy=apt_policy) -> Findings:
@@ -135,11 +136,13 @@ def check_apt(libraries, policy=apt_policy) -> Findings:
         candidate = re.search(r"^  Candidate: (\S+)", text, re.MULTILINE)
         if not candidate or candidate.group(1) in ("(none)", library.version):
             continue
-        block = re.search(r"^ (?:\*\*\*|   ) " + re.escape(candidate.group(1)) + r" .*\n((?:        .*\n?)*)", text, re.MULTILINE)
+        block = re.search(rf"^ (?:\*\*\*|   ) {re.escape(candidate.group(1))} .*\n((?:        .*\n?)*)",
+                          text, re.MULTILINE)
         secure = block is not None and "security" in block.group(1)
         what = f"{library.name} is {library.version}, {candidate.group(1)} is there"
         if secure:
-            findings.problems.append(f"{what}, in the security archive: apt-get install --only-upgrade {library.name}")
+            findings.problems.append(f"{what}, in the security archive: "
+                                     f"apt-get install --only-upgrade {library.name}")
         else:
             findings.notes.append(what)
     return findings
@@ -152,7 +155,8 @@ def age_of_lists() -> float | None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sbom", type=Path)
     args = parser.parse_args()
     libraries = libraries_of(json.loads(args.sbom.read_text(encoding="utf-8")))
@@ -175,7 +179,8 @@ def main() -> int:
         print("dependencies: the document names no library", file=sys.stderr)
         return 1
     if not found.problems:
-        print(f"dependencies: {len(libraries)} libraries, {len(advisories)} advisories, no problem that is not accepted")
+        print(f"dependencies: {len(libraries)} libraries, {len(advisories)} advisories, "
+              "no problem that is not accepted")
     return 1 if found.problems else 0
 
 

@@ -22,7 +22,6 @@ import subprocess
 import sys
 import uuid
 from datetime import datetime, timezone
-from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -58,7 +57,8 @@ def document(main: dict, components: dict[str, dict], edges: dict[str, set[str]]
         "dependencies": [{"ref": ref, "dependsOn": sorted(edges[ref])} for ref in sorted(edges)],
     }
     name = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(body, sort_keys=True))
-    return {"$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json", "serialNumber": f"urn:uuid:{name}", **body}
+    return {"$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json",
+            "serialNumber": f"urn:uuid:{name}", **body}
 
 
 # C++: what the linker put into the files.
@@ -73,30 +73,40 @@ def loaded_by(program: Path) -> dict[str, Path]:
     return {name: Path(path) for name, path in found}
 
 
-@cache
-def debian_package(path: Path) -> dict | None:
-    """The component of the package that owns the file; None where no package does."""
-    for name in (path, Path("/usr") / path.relative_to("/"), path.resolve()):
-        owner = subprocess.run(["dpkg-query", "-S", str(name)], text=True, capture_output=True, check=False)
-        if owner.returncode == 0:
-            package = owner.stdout.split(": ")[0].split(",")[0]
-            break
-    else:
-        return None
-    fields = "${Package}\n${Version}\n${Architecture}\n${source:Package}\n${source:Version}"
-    name, version, arch, source, source_version = output("dpkg-query", "-W", "-f", fields, package).split("\n")
+def debian_packages(paths: list[Path]) -> dict[Path, dict]:
+    """The component of the package that owns each file; files that no package owns are left out."""
+    # A package may name a file by a link, such as /lib, that leads to where the loader found it.
+    names = {path: {str(path), str(path.resolve()), str(Path("/usr") / path.relative_to("/")),
+                    str(path.resolve()).removeprefix("/usr")} for path in paths}
+    asked = sorted(set().union(*names.values()))
+    found = subprocess.run(["dpkg-query", "-S", *asked], text=True, capture_output=True, check=False).stdout
+    owners = {line.rsplit(": ", 1)[1]: line.split(": ", 1)[0].split(",")[0] for line in found.splitlines()
+              if ": /" in line and not line.startswith("diversion ")}
+    owned = {path: next(owners[name] for name in names[path] if name in owners)
+             for path in paths if names[path] & owners.keys()}
+    fields = "${binary:Package}\t${Package}\t${Version}\t${Architecture}\t${source:Package}\t${source:Version}\n"
+    listed = output("dpkg-query", "-W", "-f", fields, *sorted(set(owned.values()))) if owned else ""
     release = re.search(r'^VERSION_ID="?([\d.]+)', Path("/etc/os-release").read_text("utf-8"), re.MULTILINE)
     distro = f"&distro=debian-{release.group(1)}" if release else ""
-    purl = f"pkg:deb/debian/{name}@{version.replace('+', '%2B').replace(':', '%3A')}?arch={arch}{distro}"
-    return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl,
+    components = {}
+    for line in listed.splitlines():
+        key, name, version, arch, source, source_version = line.split("\t")
+        escaped = version.replace("+", "%2B").replace(":", "%3A")
+        purl = f"pkg:deb/debian/{name}@{escaped}?arch={arch}{distro}"
+        components[key] = components[name] = {
+            "type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl,
             "properties": [{"name": "harena:source-package", "value": source},
                            {"name": "harena:source-version", "value": source_version}]}
+    return {path: components[package] for path, package in owned.items()}
 
 
-def library_component(name: str, path: Path) -> dict:
-    return debian_package(path) or {
+def library_components(files: dict[str, Path]) -> dict[str, dict]:
+    """One component for each library name."""
+    packages = debian_packages(list(files.values()))
+    return {name: packages.get(path) or {
         "type": "library", "bom-ref": f"file:{name}", "name": name, "hashes": sha256(path),
-        "properties": [{"name": "harena:note", "value": "no package owns this file; its version is not known"}]}
+        "properties": [{"name": "harena:note", "value": "no package owns this file: of unknown version"}]}
+        for name, path in files.items()}
 
 
 def cpp_document(build: Path, files: list[Path]) -> dict:
@@ -115,11 +125,12 @@ def cpp_document(build: Path, files: list[Path]) -> dict:
         if path.suffix == ".a":
             continue
         # A library layer is linked by its users: what a program of ours needs, the project needs.
-        found = {name: library_component(name, real) for name, real in loaded_by(path).items()}
+        loaded = loaded_by(path)
+        found = library_components(loaded)
         components |= {each["bom-ref"]: each for each in found.values()}
         start = ref if shipped else main["bom-ref"]
         edges.setdefault(start, set()).update(found[n]["bom-ref"] for n in needed_by(path) if n in found)
-        for name, real in loaded_by(path).items():
+        for name, real in loaded.items():
             own = found[name]["bom-ref"]
             edges.setdefault(own, set()).update(
                 found[n]["bom-ref"] for n in needed_by(real) if n in found and found[n]["bom-ref"] != own)
@@ -160,7 +171,8 @@ def go_document(go: str, modules: list[str]) -> dict:
             number = version if ours else module["Version"]
             ref = f"pkg:golang/{module['Path']}@{number}"
             owner[package["ImportPath"]] = ref
-            components[ref] = {"type": "library", "bom-ref": ref, "name": module["Path"], "version": number, "purl": ref}
+            components[ref] = {"type": "library", "bom-ref": ref, "name": module["Path"],
+                               "version": number, "purl": ref}
             if ours:
                 edges[main["bom-ref"]].add(ref)
         for package in listed:
@@ -190,7 +202,8 @@ def problems_of(bom: dict) -> list[str]:
             problems.append(f"{name}: neither version nor hash")
         if "purl" in part and not re.fullmatch(r"pkg:[a-z]+/[^@\s]+@[^@\s]+", part["purl"]):
             problems.append(f"{name}: `{part['purl']}` is no package URL")
-    problems += [f"{ref}: stands there twice" for ref in sorted({r for r in references if references.count(r) > 1})]
+    problems += [f"{ref}: stands there twice"
+                 for ref in sorted({ref for ref in references if references.count(ref) > 1})]
     edges = {edge["ref"]: edge.get("dependsOn", []) for edge in bom.get("dependencies", ())}
     for ref, targets in edges.items():
         problems += [f"{ref}: depends on {to}, which is not listed" for to in targets if to not in references]
@@ -205,7 +218,8 @@ def problems_of(bom: dict) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
     cpp, go, check = (verbs.add_parser(name) for name in ("cpp", "go", "check"))
     cpp.add_argument("--build-dir", type=Path, required=True)
@@ -218,7 +232,8 @@ def main() -> int:
     args = parser.parse_args()
     files = args.files if args.verb == "check" else [args.out]
     if args.verb != "check":
-        bom = cpp_document(args.build_dir, args.files) if args.verb == "cpp" else go_document(args.go, args.modules)
+        bom = (cpp_document(args.build_dir, args.files) if args.verb == "cpp"
+               else go_document(args.go, args.modules))
         args.out.parent.mkdir(parents=True, exist_ok=True)
         args.out.write_text(json.dumps(bom, indent=2) + "\n", encoding="utf-8")
     red = False
@@ -228,7 +243,7 @@ def main() -> int:
         red = red or bool(problems)
         for problem in problems:
             print(f"{file}: {problem}", file=sys.stderr)
-        print(f"{file}: {len(bom.get('components', ()))} components, {len(problems) or 'no'} problem{'s' * (len(problems) > 1)}")
+        print(f"{file}: {len(bom.get('components', ()))} components, problems: {len(problems)}")
     return 1 if red else 0
 
 

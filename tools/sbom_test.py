@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import sbom  # noqa: E402 (the path line above makes it importable)
 
 MAIN = {"type": "framework", "bom-ref": "main", "name": "main", "version": "1"}
-PART = {"type": "library", "bom-ref": "pkg:deb/debian/a@1%2B2", "name": "a", "version": "1+2", "purl": "pkg:deb/debian/a@1%2B2"}
+PURL = "pkg:deb/debian/a@1%2B2"
+PART = {"type": "library", "bom-ref": PURL, "name": "a", "version": "1+2", "purl": PURL}
 
 
 class SbomTest(unittest.TestCase):
@@ -66,10 +67,12 @@ class SbomTest(unittest.TestCase):
         program = Path(shutil.which("cmake"))
         loaded = sbom.loaded_by(program)
         self.assertIn("libc.so.6", loaded)
-        package = sbom.debian_package(loaded["libc.so.6"])
+        own = Path(__file__).resolve()
+        packages = sbom.debian_packages([loaded["libc.so.6"], own])
+        package = packages[loaded["libc.so.6"]]
         self.assertEqual(package["name"], "libc6")
         self.assertRegex(package["purl"], r"^pkg:deb/debian/libc6@\d")
-        self.assertIsNone(sbom.debian_package(Path(__file__).resolve()))
+        self.assertNotIn(own, packages)
 
 
 if __name__ == "__main__":
