@@ -123,16 +123,18 @@ def check_advisories(libraries, advisories, accepted, changelog=changelog_of) ->
     return findings
 
 
-def apt_policy(package: str) -> str:
-    return subprocess.run(["apt-cache", "policy", package], text=True, capture_output=True, check=False,
+def apt_policy(packages: list[str]) -> str:
+    return subprocess.run(["apt-cache", "policy", *packages], text=True, capture_output=True, check=False,
                           env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"}).stdout
 
 
 def check_apt(libraries, policy=apt_policy) -> Findings:
     """Whether apt knows a newer package than the one that is linked, and from where."""
     findings = Findings()
+    answer = policy([library.name for library in libraries])
+    texts = {text.split(":\n", 1)[0]: text for text in re.split(r"^(?=\S+:\n)", answer, flags=re.MULTILINE)}
     for library in libraries:
-        text = policy(library.name)
+        text = texts.get(library.name, "")
         candidate = re.search(r"^  Candidate: (\S+)", text, re.MULTILINE)
         if not candidate or candidate.group(1) in ("(none)", library.version):
             continue

@@ -60,15 +60,15 @@ class CheckDependenciesTest(unittest.TestCase):
         self.assertEqual(deps.upstream_of("3.21.12-3+deb12u1"), "3.21.12")
 
     def test_newer_packages(self):
-        policy = ("libgrpc:\n  Installed: 1.0\n  Candidate: 1.1\n  Version table:\n     1.1 500\n"
+        policy = ("libother:\n  Installed: 1.0\n  Candidate: 9.9\n  Version table:\nlibgrpc:\n  Installed: 1.0\n  Candidate: 1.1\n  Version table:\n     1.1 500\n"
                   "        500 http://example.org/%s bookworm/main amd64 Packages\n *** 1.0 100\n"
                   "        100 /var/lib/dpkg/status\n")
-        found = deps.check_apt([library("grpc", "1.0")], policy=lambda package: policy % "debian-security")
+        found = deps.check_apt([library("grpc", "1.0")], policy=lambda packages: policy % "debian-security")
         self.assertIn("--only-upgrade libgrpc", found.problems[0])
-        found = deps.check_apt([library("grpc", "1.0")], policy=lambda package: policy % "debian")
+        found = deps.check_apt([library("grpc", "1.0")], policy=lambda packages: policy % "debian")
         self.assertEqual(found.problems, [])
         self.assertIn("1.1 is there", found.notes[0])
-        found = deps.check_apt([library("grpc", "1.1")], policy=lambda package: policy % "debian-security")
+        found = deps.check_apt([library("grpc", "1.1")], policy=lambda packages: policy % "debian-security")
         self.assertEqual((found.problems, found.notes), ([], []))
 
     def test_libraries_of_a_document(self):
