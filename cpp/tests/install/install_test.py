@@ -83,7 +83,7 @@ class Consumers:
 
     def no_flags_for_users(self) -> None:
         """What Harena is compiled with is its own business: users keep their warnings and hardening."""
-        allowed = re.compile(r"-I\S+|-L\S+|-l\S+|-pthread|-D(NOMINMAX|PROTOBUF_USE_DLLS)|\S+\.(so|a)")
+        allowed = re.compile(r"-I\S+|-L\S+|-l\S+|-pthread")
         for package in sorted(path.stem for path in self.prefix.glob("**/pkgconfig/*.pc")):
             file = next(self.prefix.glob(f"**/pkgconfig/{package}.pc")).read_text(encoding="utf-8")
             for line in re.findall(r"^(?:Cflags|Libs): *(.*)$", file, re.MULTILINE):
