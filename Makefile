@@ -4,14 +4,15 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
+include tools/versions.env
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 DESTDIR ?=
-CLANG_FORMAT ?= clang-format-14
-RUN_CLANG_TIDY ?= run-clang-tidy-14
+CLANG_FORMAT ?= clang-format-$(CLANG_VERSION)
+RUN_CLANG_TIDY ?= run-clang-tidy-$(CLANG_VERSION)
 # The sanitizer builds are the second compiler's, where it is installed.
-SANITIZER_CXX ?= $(shell command -v clang++-14 || command -v clang++ || echo c++)
+SANITIZER_CXX ?= $(shell command -v clang++-$(CLANG_VERSION) || command -v clang++ || echo c++)
 
 # The Go that setup found or got; asked for only when a recipe uses it.
 GO = $(shell tools/go_path.sh)
@@ -86,8 +87,8 @@ fuzz-go: setup  ## Go's fuzzers, each for FUZZ_SECONDS: arenas against a model, 
 	done
 
 ##@ Rules
-.PHONY: check check-format check-layers check-docs check-go check-headers check-tidy format
-check: check-format check-layers check-docs check-go check-headers check-tidy  ## Format, layers, file sizes, docs, Go, headers, clang-tidy
+.PHONY: check check-format check-layers check-docs check-versions check-go check-vulns check-headers check-tidy check-dependencies sbom format
+check: check-format check-layers check-docs check-versions check-go check-vulns check-dependencies check-headers check-tidy  ## Format, layers, file sizes, docs, tools, Go, known vulnerabilities, headers, clang-tidy
 
 check-format: setup
 	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES) || { echo 'check-format: `make format` mends this' >&2; exit 1; }
@@ -100,6 +101,18 @@ check-layers: setup
 check-docs: setup
 	python3 tools/check_docs.py
 	python3 tools/check_docs_test.py --quiet
+
+check-versions: setup
+	python3 tools/check_versions.py
+	python3 tools/check_versions_test.py --quiet
+
+# Says so, and succeeds, where Go's database of vulnerabilities cannot be reached.
+check-vulns: setup  ## Known vulnerabilities in what the Go modules call (govulncheck)
+	tools/go_vulns.sh $(GO_MODULES)
+
+check-dependencies: sbom  ## Known vulnerabilities in the libraries that the C++ build is linked with
+	python3 tools/check_dependencies.py out/sbom/harena-cpp.cdx.json
+	python3 tools/check_dependencies_test.py --quiet
 
 check-go: setup  ## gofmt, go vet, staticcheck, go.mod files and generated code
 	tools/go_check.sh $(GO_MODULES)
@@ -146,6 +159,18 @@ bench-go: setup  ## The Go arena, codec and gRPC adapter against their rivals
 
 ##@ Package
 .PHONY: install clean
+# The layers, and a program that is linked with all of them.
+SBOM_LAYERS = base mem scope pb adapters/grpc
+SBOM_GO_MODULES = $(filter-out bench/% go/tools,$(GO_MODULES))
+sbom: build/release/build.ninja  ## What Harena is built from, as CycloneDX, in out/sbom
+	cmake --build build/release -j $(JOBS) --target $(foreach layer,$(SBOM_LAYERS),harena_$(notdir $(layer))) \
+	  protoc-gen-harena harena_example_server
+	python3 tools/sbom.py cpp --build-dir build/release --out out/sbom/harena-cpp.cdx.json \
+	  $(foreach layer,$(SBOM_LAYERS),build/release/cpp/harena/$(layer)/libharena_$(notdir $(layer)).a) \
+	  build/release/cpp/codegen/protoc-gen-harena build/release/cpp/examples/harena_example_server
+	python3 tools/sbom.py go --go $(GO) --out out/sbom/harena-go.cdx.json $(SBOM_GO_MODULES)
+	python3 tools/sbom_test.py --quiet
+
 install: build  ## Install the library, headers, CMake package and pkg-config files (PREFIX, DESTDIR)
 	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
 

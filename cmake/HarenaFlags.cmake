@@ -1,4 +1,4 @@
-# Compiler flags: warnings for our own targets, sanitizers for the whole tree.
+# Compiler flags: warnings and hardening for our own targets, sanitizers for the whole tree.
 include_guard(GLOBAL)
 
 set(HARENA_SANITIZE "" CACHE STRING "address (with undefined behaviour), thread, or empty")
@@ -6,9 +6,12 @@ set_property(CACHE HARENA_SANITIZE PROPERTY STRINGS "" address thread)
 option(HARENA_FUZZ "Build the libFuzzer targets, everything instrumented for them (clang)" OFF)
 option(HARENA_WERROR "Treat warnings in Harena's own code as errors" ${PROJECT_IS_TOP_LEVEL})
 
-# Warnings that hold for every hand-written target. Private: users keep their own.
+include(HarenaHardening)
+
+# What holds for every hand-written target. Private: users keep their own.
 function(harena_private_flags target)
   target_compile_options(${target} PRIVATE -Wall -Wextra $<$<BOOL:${HARENA_WERROR}>:-Werror>)
+  harena_harden(${target})
 endfunction()
 
 # The environment of tests; that of tests that talk through gRPC or brpc may differ.

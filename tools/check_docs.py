@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds what the Markdown pages promise: their code compiles, their `make` targets and links exist.
+"""Holds what the Markdown pages promise: their code compiles, their `make` targets, links and tests exist.
 
 Each ```cpp block stands under a comment that says how it compiles:
   <!-- compile: file -->          a complete translation unit
@@ -11,6 +11,9 @@ files, which the build then compiles (cpp/tests/docs).
 Each ```go block is a quotation from a Go file that is compiled anyway, an example_test.go as a rule:
   <!-- from: FILE -->             the block's lines stand in FILE in this order, indented as one likes;
                                   a line that is only `...` stands for lines left out
+
+A link from a test's name to a test's file, [`Suite.Name`](../cpp/x_test.cc) or [`TestName`](../go/x_test.go),
+holds only while that file has that test. In a table with a column `held by` every row has one.
 """
 
 import argparse
@@ -29,6 +32,8 @@ FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*([^\s`]*)")
 MARKER = re.compile(r"^\s*<!--\s*(compile|from):\s*(.*?)\s*-->\s*$")
 INLINE_CODE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)>\s]+)>?(?:\s+\"[^\"]*\")?\s*\)")
+TEST_LINK = re.compile(r"\[`([^`\]]+)`\]\(([^)\s]+_test\.(?:cc|go|py))\)")
+HELD_BY = "held by"
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
 MAKE_COMMAND = re.compile(r"(?:^|[;&|$]\s*|\s)make((?:\s+\S+)*)")
 MAKE_RULE = re.compile(r"^([a-z][a-z0-9 -]*):(?!=)", re.MULTILINE)
@@ -199,6 +204,36 @@ def check_links(root: Path, page: Page, anchors: dict[Path, set[str]]) -> list[s
     return problems
 
 
+def has_test(file: Path, name: str) -> bool:
+    """Whether the file has a test of this name, as its language writes it."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".go":
+        return re.search(rf"^func {re.escape(name)}\(", text, re.MULTILINE) is not None
+    if file.suffix == ".py":
+        return re.search(rf"^ *def {re.escape(name)}\(", text, re.MULTILINE) is not None
+    suite, _, case = name.partition(".")
+    return re.search(rf"^(?:TEST(?:_F|_P)?|TYPED_TEST|RC_GTEST_PROP)\(\s*{re.escape(suite)},\s*"
+                     rf"{re.escape(case)}\s*[,)]", text, re.MULTILINE) is not None
+
+
+def check_tests(root: Path, page: Page) -> list[str]:
+    """What is wrong with the tests that a page names."""
+    problems = []
+    held = False
+    for number, line in page.prose:
+        for name, target in TEST_LINK.findall(line):
+            file = root / os.path.normpath(page.path.parent / target)
+            if file.is_file() and not has_test(file, name):
+                problems.append(f"{page.path}:{number}: {target} has no test `{name}`")
+        if not line.startswith("|"):
+            held = False
+        elif HELD_BY in [cell.strip() for cell in line.split("|")]:
+            held = True
+        elif held and not re.fullmatch(r"[|\-: ]+", line) and not TEST_LINK.search(line):
+            problems.append(f"{page.path}:{number}: this row names no test that holds it")
+    return problems
+
+
 def check(root: Path) -> tuple[list[str], list[Page]]:
     """(complaints, pages) for the repository at root."""
     pages = pages_of(root)
@@ -210,6 +245,7 @@ def check(root: Path) -> tuple[list[str], list[Page]]:
             problems += check_block(root, block)
         problems += check_make(page, targets)
         problems += check_links(root, page, anchors)
+        problems += check_tests(root, page)
     return problems, pages
 
 

@@ -46,6 +46,24 @@ class CheckDocsTest(unittest.TestCase):
         self.assert_only_problem("```go\na := 1\n```\n", "needs `<!-- from: FILE -->`")
         self.assert_only_problem("<!-- from: go/none.go -->\n```go\na := 1\n```\n", "no Go file")
 
+    def test_named_tests_exist(self):
+        self.write("cpp/a_test.cc", "TEST_F(Arena, Ends) {\n}\nTYPED_TEST(Room, IsLeft) {}\n"
+                   "RC_GTEST_PROP(Model, Holds, ()) {}\n")
+        self.write("go/a_test.go", "func TestEnds(t *testing.T) {}\n")
+        self.assertEqual(self.problems(
+            "[`Arena.Ends`](cpp/a_test.cc), [`Room.IsLeft`](cpp/a_test.cc), [`Model.Holds`](cpp/a_test.cc), "
+            "[`TestEnds`](go/a_test.go)\n"), [])
+        self.assert_only_problem("[`Arena.End`](cpp/a_test.cc)\n", "README.md:1", "has no test `Arena.End`")
+        self.assert_only_problem("[`Other.Ends`](cpp/a_test.cc)\n", "has no test `Other.Ends`")
+        self.assert_only_problem("[`TestEnd`](go/a_test.go)\n", "has no test `TestEnd`")
+        self.assert_only_problem("[`Arena.Ends`](cpp/b_test.cc)\n", "no such file")
+
+    def test_every_promise_is_held(self):
+        self.write("cpp/a_test.cc", "TEST(Arena, Ends) {}\n")
+        table = "| promise | held by |\n|---|--:|\n| it ends | [`Arena.Ends`](cpp/a_test.cc) |\n"
+        self.assertEqual(self.problems(table + "\n| word | |\n|---|---|\n| free | |\n"), [])
+        self.assert_only_problem(table + "| it lasts | a test |\n", "README.md:4", "names no test")
+
     def test_clean_page(self):
         self.assertEqual(self.problems(
             "# T\n\n<!-- compile: file -->\n```cpp\nint x;\n```\n\n<!-- compile: body scope -->\n\n"

@@ -8,6 +8,7 @@
 # only when one of the tools is really absent. A new enough Go comes from tools/setup_go.sh, on any system.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source tools/versions.env
 
 packages=(
   # build
@@ -20,7 +21,8 @@ packages=(
   libbenchmark-dev libcli11-dev nlohmann-json3-dev libjs-chart.js
   libtcmalloc-minimal4 libjemalloc2 libmimalloc2.0
   # second compiler (sanitizer builds), formatter, static analysis
-  clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
+  "clang-$CLANG_VERSION" "libclang-rt-$CLANG_VERSION-dev" "clang-format-$CLANG_VERSION"
+  "clang-tidy-$CLANG_VERSION"
 )
 # One program per package group that a build cannot do without.
 programs=(c++ cmake ninja pkg-config python3 protoc grpc_cpp_plugin)
@@ -48,7 +50,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     exec tools/setup_go.sh  # CMake says which library is missing, if one is
   fi
   echo "setup: this is no Debian system. Missing: ${absent[*]}" >&2
-  echo "setup: please install what corresponds to these Debian 12 packages:" >&2
+  echo "setup: please install what corresponds to these Debian $DEBIAN_RELEASE packages:" >&2
   printf '  %s\n' "${packages[@]}" >&2
   exit 1
 fi

@@ -8,8 +8,9 @@
 # files stay in the module cache; build/go-toolchain is a link to them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source tools/versions.env
 
-toolchain=go1.26.11
+toolchain=$GO_TOOLCHAIN
 link=build/go-toolchain
 bootstrap=${1:-go}
 

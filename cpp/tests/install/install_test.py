@@ -3,6 +3,7 @@
 
 import argparse
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -10,6 +11,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
+# Of cmake/HarenaFlags.cmake and cmake/HarenaHardening.cmake.
+FLAGS_OF_OUR_OWN = ("-Wall", "-Werror", "-fstack-protector", "-fcf-protection", "_FORTIFY_SOURCE", "-Wl,", "-fPIE",
+                    "_GLIBCXX_ASSERTIONS", "-fsanitize")
 
 
 def run(*command, env=None, cwd=None) -> str:
@@ -77,6 +81,23 @@ class Consumers:
             HERE / "consumer" / "echo.proto")
         return [out / "echo.pb.cc", out / "echo.grpc.pb.cc"]
 
+    def no_flags_for_users(self) -> None:
+        """What Harena is compiled with is its own business: users keep their warnings and hardening."""
+        allowed = re.compile(r"-I\S+|-L\S+|-l\S+|-pthread")
+        for package in sorted(path.stem for path in self.prefix.glob("**/pkgconfig/*.pc")):
+            file = next(self.prefix.glob(f"**/pkgconfig/{package}.pc")).read_text(encoding="utf-8")
+            for line in re.findall(r"^(?:Cflags|Libs): *(.*)$", file, re.MULTILINE):
+                for flag in shlex.split(line):
+                    if not allowed.fullmatch(flag):
+                        sys.exit(f"{package}.pc gives its users the flag {flag}")
+        targets = next(self.prefix.glob("**/harenaTargets.cmake")).read_text(encoding="utf-8")
+        for name in ("INTERFACE_COMPILE_OPTIONS", "INTERFACE_COMPILE_DEFINITIONS", "INTERFACE_LINK_OPTIONS"):
+            if name in targets:
+                sys.exit(f"harenaTargets.cmake gives its users {name}")
+        for flag in FLAGS_OF_OUR_OWN:
+            if flag in targets:
+                sys.exit(f"harenaTargets.cmake names {flag}")
+
     def every_header_is_there(self) -> None:
         """A translation unit that includes each installed header: none may miss another."""
         include = self.prefix / "include"
@@ -109,6 +130,7 @@ def main() -> None:
     staged.rename(prefix)  # an installed tree may be moved
 
     consumers = Consumers(args, prefix)
+    consumers.no_flags_for_users()
     consumers.every_header_is_there()
     consumers.by_find_package()
     for layer in args.layers:

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Plants faults in a small document and sees each reported; reads the libraries of a real program."""
+
+import copy
+import shutil
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import sbom  # noqa: E402 (the path line above makes it importable)
+
+MAIN = {"type": "framework", "bom-ref": "main", "name": "main", "version": "1"}
+PURL = "pkg:deb/debian/a@1%2B2"
+PART = {"type": "library", "bom-ref": PURL, "name": "a", "version": "1+2", "purl": PURL}
+
+
+class SbomTest(unittest.TestCase):
+    def setUp(self):
+        self.bom = sbom.document(copy.deepcopy(MAIN), {PART["bom-ref"]: copy.deepcopy(PART)},
+                                 {"main": {PART["bom-ref"]}}, [])
+
+    def assert_only_problem(self, *fragments):
+        problems = sbom.problems_of(self.bom)
+        self.assertEqual(len(problems), 1, problems)
+        for fragment in fragments:
+            self.assertIn(fragment, problems[0])
+
+    def test_a_sound_document_has_no_problem(self):
+        self.assertEqual(sbom.problems_of(self.bom), [])
+
+    def test_the_same_inputs_give_the_same_document(self):
+        again = sbom.document(copy.deepcopy(MAIN), {PART["bom-ref"]: copy.deepcopy(PART)},
+                              {"main": {PART["bom-ref"]}}, [])
+        self.assertEqual(self.bom, again)
+
+    def test_another_form(self):
+        self.bom["specVersion"] = "1.4"
+        self.assert_only_problem("CycloneDX 1.5")
+
+    def test_a_part_without_version(self):
+        del self.bom["components"][0]["version"]
+        self.assert_only_problem("a: neither version nor hash")
+
+    def test_a_purl_without_version(self):
+        self.bom["components"][0]["purl"] = "pkg:deb/debian/a"
+        self.assert_only_problem("is no package URL")
+
+    def test_a_part_that_stands_there_twice(self):
+        self.bom["components"].append(copy.deepcopy(PART))
+        self.assertTrue(any("twice" in problem for problem in sbom.problems_of(self.bom)))
+
+    def test_an_edge_that_leads_nowhere(self):
+        self.bom["dependencies"][0]["dependsOn"].append("pkg:deb/debian/b@1")
+        self.assert_only_problem("b@1, which is not listed")
+
+    def test_a_part_that_nothing_needs(self):
+        self.bom["dependencies"][0]["dependsOn"] = []
+        self.assert_only_problem("nothing depends on it")
+
+    def test_an_empty_document(self):
+        self.bom["components"] = []
+        self.assertIn("no component", sbom.problems_of(self.bom))
+
+    @unittest.skipUnless(shutil.which("dpkg-query") and shutil.which("readelf"), "needs Debian's tools")
+    def test_libraries_of_a_real_program(self):
+        program = Path(shutil.which("cmake"))
+        loaded = sbom.loaded_by(program)
+        self.assertIn("libc.so.6", loaded)
+        own = Path(__file__).resolve()
+        packages = sbom.debian_packages([loaded["libc.so.6"], own])
+        package = packages[loaded["libc.so.6"]]
+        self.assertEqual(package["name"], "libc6")
+        self.assertRegex(package["purl"], r"^pkg:deb/debian/libc6@\d")
+        self.assertNotIn(own, packages)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[argument for argument in sys.argv if argument != "--quiet"],
+                  verbosity=0 if "--quiet" in sys.argv else 1)
