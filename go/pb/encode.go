@@ -324,17 +324,24 @@ func putVarint(b []byte, pos int, v uint64) int {
 		b[pos-1] = byte(v)
 		return pos - 1
 	}
-	n := varintSize(v)
-	if v < 1<<28 {
-		// All of it at once, without a branch on n: seven bits to a byte, all but the last marked, and
-		// shifted so that it ends at pos. What lies before it is written later.
-		x := uint32(v)
-		x = x&0x7f | x&0x3f80<<1 | x&0x1fc000<<2 | x&0xfe00000<<3
-		x |= 0x80808080 & (1<<(8*n-8) - 1)
-		binary.LittleEndian.PutUint32(b[pos-4:], x<<(32-8*n))
-		return pos - n
+	return putLongVarint(b, pos, v)
+}
+
+// putLongVarint is putVarint for values that are hardly ever of one byte, and whose length nobody can
+// predict. It has no branch that depends on how many bytes the value takes, up to eight: they are
+// written at once, so that they end at pos. What lies before them is written later.
+func putLongVarint(b []byte, pos int, v uint64) int {
+	if v >= 1<<56 {
+		return putHugeVarint(b, pos, v)
 	}
-	pos -= n
+	n := varintSize(v)
+	x := scatter(v) | highBits&(1<<(uint(8*n-8)&63)-1)
+	binary.LittleEndian.PutUint64(b[pos-8:], x<<(uint(64-8*n)&63))
+	return pos - n
+}
+
+func putHugeVarint(b []byte, pos int, v uint64) int {
+	pos -= varintSize(v)
 	i := pos
 	for ; v >= 0x80; v >>= 7 {
 		b[i] = byte(v) | 0x80
@@ -342,4 +349,11 @@ func putVarint(b []byte, pos int, v uint64) int {
 	}
 	b[i] = byte(v)
 	return pos
+}
+
+// scatter spreads 56 bits over eight bytes, seven to a byte: the opposite of gather.
+func scatter(v uint64) uint64 {
+	v = v&0x0000000fffffff | v&0xfffffff0000000<<4
+	v = v&0x00003fff00003fff | v&0x0fffc0000fffc000<<2
+	return v&0x007f007f007f007f | v&0x3f803f803f803f80<<1
 }
