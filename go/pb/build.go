@@ -48,6 +48,7 @@ func tableOf(m protoreflect.Message) *table {
 	settleBytesPerByte(b.order)
 	for _, t := range b.order {
 		t.check()
+		t.textShare = 0 // it met nothing but probes
 	}
 	for _, t := range b.order {
 		tables.Store(t.mt, t)
