@@ -207,7 +207,7 @@ func (t *table) order(all []*field) {
 func (f *field) slot() slot {
 	return slot{
 		op: f.op, kind: f.kind, utf8: f.utf8, hasBit: f.hasBit, deref: f.deref,
-		implicit: f.form == formValue, short: f.tag < 0x80,
+		plain: !f.hasBit && !f.deref, implicit: f.form == formValue, short: f.tag < 0x80,
 		bit: f.bit, offset: f.offset, tag: f.tag, field: f,
 	}
 }

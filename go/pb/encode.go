@@ -2,6 +2,7 @@ package pb
 
 import (
 	"encoding/binary"
+	"unicode/utf8"
 	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -33,12 +34,14 @@ func (e *encoder) message(t *table, p unsafe.Pointer, pos int) int {
 	for i := len(t.ordered) - 1; i >= 0; i-- {
 		f := &t.ordered[i]
 		at := unsafe.Add(p, f.offset)
-		if f.hasBit && !t.present(p, f.bit) {
-			continue
-		}
-		if f.deref {
-			if at = *(*unsafe.Pointer)(at); at == nil {
+		if !f.plain {
+			if f.hasBit && !t.present(p, f.bit) {
 				continue
+			}
+			if f.deref {
+				if at = *(*unsafe.Pointer)(at); at == nil {
+					continue
+				}
 			}
 		}
 		if pos < fieldBytesMax {
@@ -51,20 +54,48 @@ func (e *encoder) message(t *table, p unsafe.Pointer, pos int) int {
 			if s == "" && f.implicit {
 				continue
 			}
-			if pos < len(s)+fieldBytesMax {
-				pos = e.grow(pos, len(s)+fieldBytesMax)
+			n := len(s)
+			if pos < n+fieldBytesMax {
+				pos = e.grow(pos, n+fieldBytesMax)
 				buf = e.buf
 			}
-			pos -= len(s)
-			if !copyUTF8(buf[pos:], bytesOf(s)) && f.utf8 {
-				e.err = errUTF8
-				return pos
-			}
-			if len(s) < 0x80 {
-				pos--
-				buf[pos] = byte(len(s))
+			pos -= n
+			if uint(n-8) > wordsBytes-8 {
+				if !copyUTF8(buf[pos:], bytesOf(s)) && f.utf8 {
+					e.err = errUTF8
+					return pos
+				}
 			} else {
-				pos = putVarint(buf, pos, uint64(len(s)))
+				// copyUTF8 of that length; a call of it would be much of its cost.
+				src, dst := unsafe.Pointer(unsafe.StringData(s)), unsafe.Pointer(&buf[pos])
+				w, x := wordAt(src), wordAt(unsafe.Add(src, n-8))
+				putWordAt(dst, w)
+				putWordAt(unsafe.Add(dst, n-8), x)
+				high := w | x
+				if n > 16 {
+					w, x = wordAt(unsafe.Add(src, 8)), wordAt(unsafe.Add(src, n-16))
+					putWordAt(unsafe.Add(dst, 8), w)
+					putWordAt(unsafe.Add(dst, n-16), x)
+					high |= w | x
+					if n > 32 {
+						w, x, y, z := wordAt(unsafe.Add(src, 16)), wordAt(unsafe.Add(src, 24)), wordAt(unsafe.Add(src, n-32)), wordAt(unsafe.Add(src, n-24))
+						putWordAt(unsafe.Add(dst, 16), w)
+						putWordAt(unsafe.Add(dst, 24), x)
+						putWordAt(unsafe.Add(dst, n-32), y)
+						putWordAt(unsafe.Add(dst, n-24), z)
+						high |= w | x | y | z
+					}
+				}
+				if high&highBits != 0 && f.utf8 && !utf8.ValidString(s) {
+					e.err = errUTF8
+					return pos
+				}
+			}
+			if n < 0x80 {
+				pos--
+				buf[pos] = byte(n)
+			} else {
+				pos = putVarint(buf, pos, uint64(n))
 			}
 		case opVarint64:
 			v := *(*uint64)(at)
@@ -164,13 +195,7 @@ func (e *encoder) length(before, pos int) int {
 	if pos < fieldBytesMax {
 		pos = e.grow(pos, fieldBytesMax)
 	}
-	n := len(e.buf) - pos - before
-	if n < 0x80 {
-		pos--
-		e.buf[pos] = byte(n)
-		return pos
-	}
-	return putVarint(e.buf, pos, uint64(n))
+	return putVarint(e.buf, pos, uint64(len(e.buf)-pos-before))
 }
 
 // messageList writes a list of messages. at is the field.
@@ -184,8 +209,23 @@ func (e *encoder) messageList(f *field, at unsafe.Pointer, pos int) int {
 	for i := len(list) - 1; i >= 0; i-- {
 		before := len(e.buf) - pos
 		pos = e.message(f.sub, list[i], pos)
-		pos = e.length(before, pos)
-		pos = putVarint(e.buf, pos, f.tag)
+		n := uint64(len(e.buf) - pos - before)
+		if pos < fieldBytesMax {
+			pos = e.grow(pos, fieldBytesMax)
+		}
+		buf := e.buf
+		if n < 0x80 {
+			pos--
+			buf[pos] = byte(n)
+		} else {
+			pos = putLongVarint(buf, pos, n)
+		}
+		if f.tag < 0x80 {
+			pos--
+			buf[pos] = byte(f.tag)
+		} else {
+			pos = putLongVarint(buf, pos, f.tag)
+		}
 	}
 	return pos
 }

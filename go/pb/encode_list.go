@@ -47,6 +47,10 @@ func (e *encoder) list(f *field, h *sliceHeader, pos int) int {
 
 // putPacked writes numbers one after the other. REQUIRES: room.
 func putPacked(b []byte, pos int, k kind, h *sliceHeader) int {
+	if size := sizeOfNumbers[k]; littleEndian && (k == kindFixed64 || k == kindFixed32) {
+		n := int(size) * h.len
+		return pos - copy(b[pos-n:pos], unsafe.Slice((*byte)(h.ptr), n))
+	}
 	switch k {
 	case kindFixed64:
 		for list, i := unsafe.Slice((*uint64)(h.ptr), h.len), h.len-1; i >= 0; i-- {

@@ -86,6 +86,7 @@ type slot struct {
 	utf8     bool
 	hasBit   bool
 	deref    bool
+	plain    bool // neither of the two
 	implicit bool // absent when zero
 	short    bool // the tag takes one byte
 	bit      uint32

@@ -3,6 +3,7 @@ package pb
 import (
 	"encoding/binary"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Most strings are short and ASCII. They are checked, and copied, in a few words that overlap where
@@ -78,3 +79,7 @@ func copyUTF8(dst, b []byte) bool {
 func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
 
 func putWord(b []byte, i int, w uint64) { binary.LittleEndian.PutUint64(b[i:], w) }
+
+func wordAt(p unsafe.Pointer) uint64 { return word((*[8]byte)(p)[:], 0) }
+
+func putWordAt(p unsafe.Pointer, w uint64) { putWord((*[8]byte)(p)[:], 0, w) }
