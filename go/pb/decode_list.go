@@ -59,6 +59,16 @@ func (d *decoder) messageList(f *field, p unsafe.Pointer, start, i, end int) int
 	buf := d.buf[:end]
 	width := i - start
 	first := len(d.elements)
+	each := int64(f.elem.Size()) + placeBytes
+	if d.left < (int64(end-i)/2+1)*each {
+		// They may be too many: a message takes two bytes of the input or more. Better to know it before
+		// the first of them is made.
+		all := int64(runLength(buf, start, i)) * each
+		if !d.charge(all) {
+			return -1
+		}
+		d.left += all
+	}
 	for {
 		from, to := length(buf, i)
 		if from < 0 {
