@@ -3,6 +3,7 @@ package arena_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/harena-project/harena/go/arena"
@@ -90,6 +91,29 @@ func ExampleArena_String() {
 	a.Free()
 	fmt.Println(name) // strings are valid for ever
 	// Output: name
+}
+
+// Nobody has to free it: what lives in it is collected when nobody refers to it any more.
+func ExampleNewFinalizer() {
+	first := func() *Node {
+		a := arena.NewFinalizer()
+		n := arena.NewOf[Node](a)
+		n.Name = "kept"
+		return n
+	}()
+	runtime.GC()
+	fmt.Println(first.Name)
+	// Output: kept
+}
+
+func ExampleMakeSlice() {
+	a := arena.New()
+	defer a.Free()
+	primes := arena.MakeSlice[int](a, 0, 3)
+	primes = append(primes, 2, 3, 5)
+	primes = append(primes, 7) // no room: moves to the heap, never into a neighbour
+	fmt.Println(primes)
+	// Output: [2 3 5 7]
 }
 
 func ExampleAppend() {

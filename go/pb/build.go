@@ -48,6 +48,7 @@ func tableOf(m protoreflect.Message) *table {
 	settleBytesPerByte(b.order)
 	for _, t := range b.order {
 		t.check()
+		t.textShare = 0 // it met nothing but probes
 	}
 	for _, t := range b.order {
 		tables.Store(t.mt, t)
@@ -206,7 +207,7 @@ func (t *table) order(all []*field) {
 func (f *field) slot() slot {
 	return slot{
 		op: f.op, kind: f.kind, utf8: f.utf8, hasBit: f.hasBit, deref: f.deref,
-		implicit: f.form == formValue, short: f.tag < 0x80,
+		plain: !f.hasBit && !f.deref, implicit: f.form == formValue, short: f.tag < 0x80,
 		bit: f.bit, offset: f.offset, tag: f.tag, field: f,
 	}
 }

@@ -14,10 +14,20 @@ import (
 // decoder is one call of Unmarshal. Positions are indices into buf; a negative one means that err is
 // set and everything is to be left.
 type decoder struct {
-	arena *arena.Arena
-	buf   []byte
-	text  string // the same bytes, immutable; empty until the first string is met
-	alias bool   // buf may serve as text
+	arena  *arena.Arena
+	root   *table
+	buf    []byte
+	text   string // the same bytes, if they are immutable
+	shared bool   // they are
+
+	// See decode_text.go.
+	block                 unsafe.Pointer
+	blockUsed, blockBytes int
+	blocksUsed            int // of the blocks before
+
+	// The messages of the lists that are open. They are moved to their list when it is complete.
+	elements     []unsafe.Pointer
+	elementsPeak int
 
 	left    int64 // of the byte limit
 	worst   int64 // see worstExtension; 0 until it is asked for
@@ -41,9 +51,10 @@ func (d *decoder) fail(err error) int {
 // charge counts memory that is about to be taken, and fails when the limit does not allow it.
 func (d *decoder) charge(bytes int64) bool {
 	d.left -= bytes
-	if d.left >= 0 {
-		return true
-	}
+	return d.left >= 0 || d.failBytes()
+}
+
+func (d *decoder) failBytes() bool {
 	d.fail(&LimitError{Limit: limitBytes, Max: d.options.Limits.BytesMax, Wanted: d.taken()})
 	return false
 }
@@ -68,12 +79,24 @@ func (d *decoder) alloc(t *arena.Type, n int) unsafe.Pointer {
 	return ptr
 }
 
+// allocOne takes one zero value from the arena, or fails and returns nil.
+func (d *decoder) allocOne(t *arena.Type) unsafe.Pointer {
+	if !d.charge(int64(t.Size())) {
+		return nil
+	}
+	ptr := t.New(d.arena)
+	if ptr == nil {
+		d.fail(&LimitError{Limit: limitArena, Wanted: d.taken()})
+	}
+	return ptr
+}
+
 // behind returns what the pointer at `at` points to, made where it is nil. It fails and returns nil when
 // there is no memory for it.
 func (d *decoder) behind(at unsafe.Pointer, t *arena.Type) unsafe.Pointer {
 	cell := (*unsafe.Pointer)(at)
 	if *cell == nil {
-		*cell = d.alloc(t, 1)
+		*cell = d.allocOne(t)
 	}
 	return *cell
 }
@@ -139,13 +162,11 @@ func (d *decoder) message(t *table, p unsafe.Pointer, i, end int, group uint32) 
 			} else if i, to = length(buf, i); i < 0 {
 				return d.fail(errDecode)
 			}
-			if f.utf8 && !validUTF8(buf[i:to]) {
-				return d.fail(errUTF8)
-			}
-			if d.text == "" && !d.materialize() {
+			text, ok := d.textAt(i, to, f.utf8)
+			if !ok {
 				return -1
 			}
-			*(*string)(at) = d.text[i:to]
+			*(*string)(at) = text
 			i = to
 		case opVarint32, opVarint64, opBool, opSint32, opSint64:
 			var v uint64
@@ -257,19 +278,6 @@ func storeVarint(k kind, at unsafe.Pointer, v uint64) {
 	default:
 		*(*uint32)(at) = uint32(v)
 	}
-}
-
-// materialize makes the input immutable text, of which every string of the message is a part.
-func (d *decoder) materialize() bool {
-	if d.alias {
-		d.text = unsafe.String(unsafe.SliceData(d.buf), len(d.buf))
-		return true
-	}
-	if !d.charge(int64(len(d.buf))) {
-		return false
-	}
-	d.text = string(d.buf)
-	return true
 }
 
 func (d *decoder) failDepth() int {

@@ -13,7 +13,7 @@ func (d *decoder) member(f *field, p unsafe.Pointer, i, end int) int {
 	if words.itab == f.oneof.itab && words.data != nil {
 		return d.value(f, words.data, i, end)
 	}
-	wrapper := d.alloc(f.elem, 1)
+	wrapper := d.allocOne(f.elem)
 	if wrapper == nil {
 		return -1
 	}
@@ -68,20 +68,4 @@ func (d *decoder) value(f *field, at unsafe.Pointer, i, end int) int {
 		storeVarint(f.kind, at, v)
 		return next
 	}
-}
-
-// string decodes a string as a part of the input's immutable copy.
-func (d *decoder) string(f *field, at *string, i, end int) int {
-	from, to := length(d.buf[:end], i)
-	if from < 0 {
-		return d.fail(errDecode)
-	}
-	if f.utf8 && !validUTF8(d.buf[from:to]) {
-		return d.fail(errUTF8)
-	}
-	if d.text == "" && !d.materialize() {
-		return -1
-	}
-	*at = d.text[from:to]
-	return to
 }

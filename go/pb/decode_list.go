@@ -53,39 +53,73 @@ func moveElements(ptr unsafe.Pointer, capacity int, h *sliceHeader, t *arena.Typ
 	}
 }
 
-// messageList decodes a run of messages: it counts them first and takes them, and the pointers to
-// them, in one piece each. buf[start:i] is the first tag.
+// messageList decodes a run of messages. The list is made when their number is known, in one piece.
+// buf[start:i] is the first tag.
 func (d *decoder) messageList(f *field, p unsafe.Pointer, start, i, end int) int {
 	buf := d.buf[:end]
 	width := i - start
-	n := runLength(buf, start, i)
-	h := d.header(f, p)
-	if h == nil || !d.reserve(h, f.sub.pointers, kindMessage, n) {
-		return -1
+	first := len(d.elements)
+	each := int64(f.elem.Size()) + placeBytes
+	if d.left < (int64(end-i)/2+1)*each {
+		// They may be too many: a message takes two bytes of the input or more. Better to know it before
+		// the first of them is made.
+		all := int64(runLength(buf, start, i)) * each
+		if !d.charge(all) {
+			return -1
+		}
+		d.left += all
 	}
-	elem := d.alloc(f.elem, n)
-	if elem == nil {
-		return -1
-	}
-	size := f.elem.Size()
-	list := unsafe.Slice((*unsafe.Pointer)(h.ptr), h.cap)
-	for k := 0; ; {
+	for {
 		from, to := length(buf, i)
 		if from < 0 {
 			return d.fail(errDecode)
 		}
+		if !d.charge(placeBytes) { // in the list
+			return -1
+		}
+		elem := d.allocOne(f.elem)
+		if elem == nil {
+			return -1
+		}
+		d.elements = append(d.elements, elem)
 		if i = d.message(f.sub, elem, from, to, 0); i < 0 {
 			return i
 		}
-		list[h.len] = elem
-		h.len++
-		if k++; k == n {
-			return i
+		if !sameTag(buf, start, i, width) {
+			break
 		}
-		elem = unsafe.Add(elem, size)
 		i += width
 	}
+	h := d.header(f, p)
+	if h == nil {
+		return -1
+	}
+	complete := d.elements[first:]
+	d.left += int64(len(complete)) * placeBytes // reserve charges for all of them
+	if !d.reserve(h, f.sub.pointers, kindMessage, len(complete)) {
+		return -1
+	}
+	copy(unsafe.Slice((*unsafe.Pointer)(h.ptr), h.cap)[h.len:], complete)
+	h.len += len(complete)
+	d.elementsPeak = max(d.elementsPeak, len(d.elements))
+	d.elements = d.elements[:first]
+	return i
 }
+
+const placeBytes = int64(unsafe.Sizeof(unsafe.Pointer(nil)))
+
+// emptied returns the memory of elements for the next message, unless that were much.
+func (d *decoder) emptied() []unsafe.Pointer {
+	used := max(d.elementsPeak, len(d.elements))
+	if used > elementsMax {
+		return nil
+	}
+	clear(d.elements[:used])
+	return d.elements[:0]
+}
+
+// elementsMax bounds what is kept for the next message.
+const elementsMax = 16 << 10
 
 // groupList decodes one group of a list.
 func (d *decoder) groupList(f *field, p unsafe.Pointer, i, end int) int {
@@ -93,7 +127,7 @@ func (d *decoder) groupList(f *field, p unsafe.Pointer, i, end int) int {
 	if h == nil || !d.reserve(h, f.sub.pointers, kindGroup, 1) {
 		return -1
 	}
-	elem := d.alloc(f.elem, 1)
+	elem := d.allocOne(f.elem)
 	if elem == nil {
 		return -1
 	}
@@ -189,12 +223,20 @@ func (d *decoder) packed(f *field, h *sliceHeader, i, end int) int {
 		if end-i != 4*n {
 			return d.fail(errDecode)
 		}
+		if littleEndian {
+			copy(unsafe.Slice((*byte)(first), 4*n), buf[i:])
+			break
+		}
 		for in, out := buf[i:], unsafe.Slice((*uint32)(first), n); len(out) > 0 && len(in) >= 4; in, out = in[4:], out[1:] {
 			out[0] = binary.LittleEndian.Uint32(in)
 		}
 	case kindFixed64:
 		if end-i != 8*n {
 			return d.fail(errDecode)
+		}
+		if littleEndian {
+			copy(unsafe.Slice((*byte)(first), 8*n), buf[i:])
+			break
 		}
 		for in, out := buf[i:], unsafe.Slice((*uint64)(first), n); len(out) > 0 && len(in) >= 8; in, out = in[8:], out[1:] {
 			out[0] = binary.LittleEndian.Uint64(in)

@@ -77,7 +77,7 @@ func (d *decoder) mapEntry(f *field, p unsafe.Pointer, i, end int) int {
 		}
 	}
 	if e.value.kind == kindMessage && value.pointer == nil {
-		if value.pointer = d.alloc(e.value.sub.typ, 1); value.pointer == nil {
+		if value.pointer = d.allocOne(e.value.sub.typ); value.pointer == nil {
 			return -1
 		}
 		d.unsure = d.unsure || e.value.sub.needsInit

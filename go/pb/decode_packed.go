@@ -30,32 +30,29 @@ func (d *decoder) packedVarints(k kind, first unsafe.Pointer, n, i, end int) int
 	return end
 }
 
-// varints fills out from b[i:] and returns the position after it, or a negative number. It takes as
-// many varints as end in the next eight bytes at a time: how long each of them is costs no branch,
-// which in a list of coordinates, say, nobody could predict.
+// varints fills out from b[i:] and returns the position after it, or a negative number. It takes two
+// at a time where they end in the next eight bytes: how long each of them is costs no branch, which in
+// a list of coordinates, say, nobody could predict.
 func varints[T uint32 | uint64](out []T, b []byte, i int) int {
-	for len(out) > 0 && i+8 <= len(b) {
+	for len(out) >= 2 && i+8 <= len(b) {
 		x := binary.LittleEndian.Uint64(b[i:])
 		ends := ^x & highBits
-		if ends == 0 { // nine or ten bytes
-			v, next := varint(b, i)
+		others := ends & (ends - 1)
+		if others == 0 { // five bytes or more
+			v, next := longVarint(b, i)
 			if next < 0 {
 				return next
 			}
 			out[0], out, i = T(v), out[1:], next
 			continue
 		}
-		n, from := 0, 0
-		for ; ends != 0 && n < len(out); ends &= ends - 1 {
-			to := bits.TrailingZeros64(ends) + 1
-			out[n] = T(gather(x << (64 - to) >> (64 - to + from)))
-			from = to
-			n++
-		}
-		out, i = out[n:], i+from/8
+		to := bits.TrailingZeros64(ends) + 1
+		out[0] = T(gather(x & (ends ^ (ends - 1))))
+		out[1] = T(gather(x & (others ^ (others - 1)) >> (uint(to) & 63)))
+		out, i = out[2:], i+(bits.TrailingZeros64(others)+1)/8
 	}
 	for j := range out {
-		v, next := varint(b, i)
+		v, next := longVarint(b, i)
 		if next < 0 {
 			return next
 		}

@@ -8,7 +8,8 @@
 //
 // [Unmarshal] accepts, rejects and yields what proto.Unmarshal does, with one exception, below.
 // [Marshal] writes the same bytes as proto.Marshal; with Deterministic, also for maps. The first needs
-// one allocation for a message of any size, the text of its strings; the second one, its result.
+// one allocation for a message of any size, the text of its strings, and seldom a second; Marshal needs
+// one, its result.
 //
 // # How it works
 //
@@ -41,10 +42,12 @@
 // Sub-messages, slices, bytes and maps belong to the arena: they end with its Reset or Free, unless its
 // Retain was called. The message itself is where the caller put it.
 //
-// Strings do not end. All strings of a message are parts of one immutable copy of the input, which the
-// garbage collector keeps as long as one of them is in use. A program that keeps one short string of a
-// large message should clone it. [UnmarshalOptions.UnmarshalString] needs no copy, as its input cannot
-// change, and neither does AliasInput, where the caller promises that.
+// Strings do not end. They are copied out of the input into one block of memory, which is never written
+// again and which the garbage collector keeps as long as one of them is in use. How long a block has to
+// be is known from the messages of that type before; where it turns out too short there is another. A
+// program that keeps one short string of a large message should clone it.
+// [UnmarshalOptions.UnmarshalString] needs no copy, as its input cannot change, and neither does
+// AliasInput, where the caller promises that.
 //
 // The input may be reused as soon as Unmarshal returns, except with AliasInput.
 //

@@ -2,6 +2,7 @@ package pb
 
 import (
 	"encoding/binary"
+	"unicode/utf8"
 	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -33,12 +34,14 @@ func (e *encoder) message(t *table, p unsafe.Pointer, pos int) int {
 	for i := len(t.ordered) - 1; i >= 0; i-- {
 		f := &t.ordered[i]
 		at := unsafe.Add(p, f.offset)
-		if f.hasBit && !t.present(p, f.bit) {
-			continue
-		}
-		if f.deref {
-			if at = *(*unsafe.Pointer)(at); at == nil {
+		if !f.plain {
+			if f.hasBit && !t.present(p, f.bit) {
 				continue
+			}
+			if f.deref {
+				if at = *(*unsafe.Pointer)(at); at == nil {
+					continue
+				}
 			}
 		}
 		if pos < fieldBytesMax {
@@ -51,20 +54,48 @@ func (e *encoder) message(t *table, p unsafe.Pointer, pos int) int {
 			if s == "" && f.implicit {
 				continue
 			}
-			if pos < len(s)+fieldBytesMax {
-				pos = e.grow(pos, len(s)+fieldBytesMax)
+			n := len(s)
+			if pos < n+fieldBytesMax {
+				pos = e.grow(pos, n+fieldBytesMax)
 				buf = e.buf
 			}
-			pos -= len(s)
-			if !copyUTF8(buf[pos:], bytesOf(s)) && f.utf8 {
-				e.err = errUTF8
-				return pos
-			}
-			if len(s) < 0x80 {
-				pos--
-				buf[pos] = byte(len(s))
+			pos -= n
+			if uint(n-8) > wordsBytes-8 {
+				if !copyUTF8(buf[pos:], bytesOf(s)) && f.utf8 {
+					e.err = errUTF8
+					return pos
+				}
 			} else {
-				pos = putVarint(buf, pos, uint64(len(s)))
+				// copyUTF8 of that length; a call of it would be much of its cost.
+				src, dst := unsafe.Pointer(unsafe.StringData(s)), unsafe.Pointer(&buf[pos])
+				w, x := wordAt(src), wordAt(unsafe.Add(src, n-8))
+				putWordAt(dst, w)
+				putWordAt(unsafe.Add(dst, n-8), x)
+				high := w | x
+				if n > 16 {
+					w, x = wordAt(unsafe.Add(src, 8)), wordAt(unsafe.Add(src, n-16))
+					putWordAt(unsafe.Add(dst, 8), w)
+					putWordAt(unsafe.Add(dst, n-16), x)
+					high |= w | x
+					if n > 32 {
+						w, x, y, z := wordAt(unsafe.Add(src, 16)), wordAt(unsafe.Add(src, 24)), wordAt(unsafe.Add(src, n-32)), wordAt(unsafe.Add(src, n-24))
+						putWordAt(unsafe.Add(dst, 16), w)
+						putWordAt(unsafe.Add(dst, 24), x)
+						putWordAt(unsafe.Add(dst, n-32), y)
+						putWordAt(unsafe.Add(dst, n-24), z)
+						high |= w | x | y | z
+					}
+				}
+				if high&highBits != 0 && f.utf8 && !utf8.ValidString(s) {
+					e.err = errUTF8
+					return pos
+				}
+			}
+			if n < 0x80 {
+				pos--
+				buf[pos] = byte(n)
+			} else {
+				pos = putVarint(buf, pos, uint64(n))
 			}
 		case opVarint64:
 			v := *(*uint64)(at)
@@ -164,13 +195,7 @@ func (e *encoder) length(before, pos int) int {
 	if pos < fieldBytesMax {
 		pos = e.grow(pos, fieldBytesMax)
 	}
-	n := len(e.buf) - pos - before
-	if n < 0x80 {
-		pos--
-		e.buf[pos] = byte(n)
-		return pos
-	}
-	return putVarint(e.buf, pos, uint64(n))
+	return putVarint(e.buf, pos, uint64(len(e.buf)-pos-before))
 }
 
 // messageList writes a list of messages. at is the field.
@@ -184,8 +209,23 @@ func (e *encoder) messageList(f *field, at unsafe.Pointer, pos int) int {
 	for i := len(list) - 1; i >= 0; i-- {
 		before := len(e.buf) - pos
 		pos = e.message(f.sub, list[i], pos)
-		pos = e.length(before, pos)
-		pos = putVarint(e.buf, pos, f.tag)
+		n := uint64(len(e.buf) - pos - before)
+		if pos < fieldBytesMax {
+			pos = e.grow(pos, fieldBytesMax)
+		}
+		buf := e.buf
+		if n < 0x80 {
+			pos--
+			buf[pos] = byte(n)
+		} else {
+			pos = putLongVarint(buf, pos, n)
+		}
+		if f.tag < 0x80 {
+			pos--
+			buf[pos] = byte(f.tag)
+		} else {
+			pos = putLongVarint(buf, pos, f.tag)
+		}
 	}
 	return pos
 }
@@ -324,17 +364,24 @@ func putVarint(b []byte, pos int, v uint64) int {
 		b[pos-1] = byte(v)
 		return pos - 1
 	}
-	n := varintSize(v)
-	if v < 1<<28 {
-		// All of it at once, without a branch on n: seven bits to a byte, all but the last marked, and
-		// shifted so that it ends at pos. What lies before it is written later.
-		x := uint32(v)
-		x = x&0x7f | x&0x3f80<<1 | x&0x1fc000<<2 | x&0xfe00000<<3
-		x |= 0x80808080 & (1<<(8*n-8) - 1)
-		binary.LittleEndian.PutUint32(b[pos-4:], x<<(32-8*n))
-		return pos - n
+	return putLongVarint(b, pos, v)
+}
+
+// putLongVarint is putVarint for values that are hardly ever of one byte, and whose length nobody can
+// predict. It has no branch that depends on how many bytes the value takes, up to eight: they are
+// written at once, so that they end at pos. What lies before them is written later.
+func putLongVarint(b []byte, pos int, v uint64) int {
+	if v >= 1<<56 {
+		return putHugeVarint(b, pos, v)
 	}
-	pos -= n
+	n := varintSize(v)
+	x := scatter(v) | highBits&(1<<(uint(8*n-8)&63)-1)
+	binary.LittleEndian.PutUint64(b[pos-8:], x<<(uint(64-8*n)&63))
+	return pos - n
+}
+
+func putHugeVarint(b []byte, pos int, v uint64) int {
+	pos -= varintSize(v)
 	i := pos
 	for ; v >= 0x80; v >>= 7 {
 		b[i] = byte(v) | 0x80
@@ -342,4 +389,11 @@ func putVarint(b []byte, pos int, v uint64) int {
 	}
 	b[i] = byte(v)
 	return pos
+}
+
+// scatter spreads 56 bits over eight bytes, seven to a byte: the opposite of gather.
+func scatter(v uint64) uint64 {
+	v = v&0x0000000fffffff | v&0xfffffff0000000<<4
+	v = v&0x00003fff00003fff | v&0x0fffc0000fffc000<<2
+	return v&0x007f007f007f007f | v&0x3f803f803f803f80<<1
 }

@@ -47,6 +47,10 @@ func (e *encoder) list(f *field, h *sliceHeader, pos int) int {
 
 // putPacked writes numbers one after the other. REQUIRES: room.
 func putPacked(b []byte, pos int, k kind, h *sliceHeader) int {
+	if size := sizeOfNumbers[k]; littleEndian && (k == kindFixed64 || k == kindFixed32) {
+		n := int(size) * h.len
+		return pos - copy(b[pos-n:pos], unsafe.Slice((*byte)(h.ptr), n))
+	}
 	switch k {
 	case kindFixed64:
 		for list, i := unsafe.Slice((*uint64)(h.ptr), h.len), h.len-1; i >= 0; i-- {
@@ -59,17 +63,11 @@ func putPacked(b []byte, pos int, k kind, h *sliceHeader) int {
 			binary.LittleEndian.PutUint32(b[pos:], list[i])
 		}
 	case kindUint32:
-		for list, i := unsafe.Slice((*uint32)(h.ptr), h.len), h.len-1; i >= 0; i-- {
-			pos = putAnyVarint(b, pos, uint64(list[i]))
-		}
+		pos = putVarints(b, pos, unsafe.Slice((*uint32)(h.ptr), h.len))
 	case kindInt32:
-		for list, i := unsafe.Slice((*int32)(h.ptr), h.len), h.len-1; i >= 0; i-- {
-			pos = putAnyVarint(b, pos, uint64(int64(list[i])))
-		}
+		pos = putVarints(b, pos, unsafe.Slice((*int32)(h.ptr), h.len))
 	case kindVarint64:
-		for list, i := unsafe.Slice((*uint64)(h.ptr), h.len), h.len-1; i >= 0; i-- {
-			pos = putAnyVarint(b, pos, list[i])
-		}
+		pos = putVarints(b, pos, unsafe.Slice((*uint64)(h.ptr), h.len))
 	default:
 		size := sizeOfNumbers[k]
 		for i := h.len - 1; i >= 0; i-- {
@@ -79,13 +77,18 @@ func putPacked(b []byte, pos int, k kind, h *sliceHeader) int {
 	return pos
 }
 
-// putAnyVarint is putVarint for numbers whose length nobody can predict: values of one and of two
-// bytes share one way. REQUIRES: as putVarint.
-func putAnyVarint(b []byte, pos int, v uint64) int {
-	if v >= 1<<14 {
-		return putVarint(b, pos, v)
+// putVarints writes varints one after the other, each the way of putLongVarint. REQUIRES: room.
+func putVarints[T int32 | uint32 | uint64](b []byte, pos int, list []T) int {
+	for i := len(list) - 1; i >= 0; i-- {
+		v := uint64(list[i])
+		if v >= 1<<56 {
+			pos = putHugeVarint(b, pos, v)
+			continue
+		}
+		n := varintSize(v)
+		x := scatter(v) | highBits&(1<<(uint(8*n-8)&63)-1)
+		binary.LittleEndian.PutUint64(b[pos-8:], x<<(uint(64-8*n)&63))
+		pos -= n
 	}
-	two := (0x7f - v) >> 63 // 1 if it takes two bytes
-	binary.LittleEndian.PutUint16(b[pos-2:], uint16((v&0x7f|two<<7|v>>7<<8)<<(8*(1-two))))
-	return pos - 1 - int(two)
+	return pos
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -258,6 +259,24 @@ func TestLimitError(t *testing.T) {
 		if !errors.As(err, &limit) || limit.Limit != "arena" || limit.Wanted < 16000 || limit.Wanted > 1<<20 {
 			t.Errorf("%+v", err)
 		}
+	}
+}
+
+// TestFloodIsRefusedAtOnce: a list that cannot fit is refused before its first message is made.
+func TestFloodIsRefusedAtOnce(t *testing.T) {
+	wire, err := proto.Marshal(&testpb.RepeatedScalars{PointValue: make([]*testpb.Point, 100_000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := arena.New()
+	defer a.Free()
+	err = UnmarshalOptions{Limits: Limits{BytesMax: 1 << 20}}.Unmarshal(a, wire, new(testpb.RepeatedScalars))
+	var limit *LimitError
+	if !errors.As(err, &limit) || limit.Wanted < 100_000*int64(unsafe.Sizeof(testpb.Point{})) {
+		t.Errorf("%+v", err)
+	}
+	if used := a.Stats().BytesUsed; used > 0 {
+		t.Errorf("%d bytes were taken from the arena", used)
 	}
 }
 

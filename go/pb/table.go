@@ -43,6 +43,9 @@ type table struct {
 	// The most bytes of Go memory that a byte of input can turn into, anywhere below this message but
 	// in extensions: what a fall-back to protobuf is charged with.
 	bytesPerByte int64
+	// How much of an input of this type is strings; 0 while that is not known. See decode_text.go.
+	textShare uint32 // atomic
+
 	// Some messages of this type are left to protobuf: see encoder.needsProto.
 	special bool
 	// Why protobuf handles the whole type, or "".
@@ -83,6 +86,7 @@ type slot struct {
 	utf8     bool
 	hasBit   bool
 	deref    bool
+	plain    bool // neither of the two
 	implicit bool // absent when zero
 	short    bool // the tag takes one byte
 	bit      uint32

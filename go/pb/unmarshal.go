@@ -33,7 +33,7 @@ type UnmarshalOptions struct {
 	AllowPartial bool
 	// DiscardUnknown drops unknown fields.
 	DiscardUnknown bool
-	// AliasInput lets strings point into the input instead of into a copy of it. The input must
+	// AliasInput lets strings point into the input instead of being copied. The input must
 	// never change afterwards, as long as one of the strings is in use: a buffer that is reused
 	// breaks strings that the program holds to be immutable. REQUIRES: the caller gives the input
 	// away.
@@ -50,8 +50,8 @@ type UnmarshalOptions struct {
 // and yields what proto.Unmarshal does.
 //
 // Lifetime rule: sub-messages, slices, maps and bytes belong to the arena and end with its Reset or
-// Free. Strings do not: they are parts of one copy of b, valid for ever, and each of them keeps that
-// whole copy alive. b may be reused at once.
+// Free. Strings do not: they are copied into a block of memory, valid for ever, and each of them keeps
+// all strings of the message alive. b may be reused at once.
 //
 // Thread rule: that of the arena. A nil arena means the heap.
 //
@@ -90,7 +90,13 @@ func (o *UnmarshalOptions) unmarshal(a *arena.Arena, b []byte, text string, m pr
 // something required may be missing.
 func (o *UnmarshalOptions) unmarshalTable(a *arena.Arena, b []byte, text string, t *table, m proto.Message) (unsure bool, err error) {
 	d := decoders.Get().(*decoder)
-	*d = decoder{arena: a, buf: b, text: text, alias: o.AliasInput, options: *o, left: math.MaxInt64, depth: o.Limits.DepthMax}
+	*d = decoder{
+		arena: a, root: t, buf: b, text: text, shared: text != "" || o.AliasInput,
+		elements: d.elements, options: *o, left: math.MaxInt64, depth: o.Limits.DepthMax,
+	}
+	if o.AliasInput {
+		d.text = unsafe.String(unsafe.SliceData(b), len(b))
+	}
 	if d.depth <= 0 {
 		d.depth = protowire.DefaultRecursionLimit
 	}
@@ -107,7 +113,8 @@ func (o *UnmarshalOptions) unmarshalTable(a *arena.Arena, b []byte, text string,
 		d.message(t, pointerOf(m), 0, len(b), 0)
 	}
 	unsure, err = d.unsure || o.Merge || t.goType == nil, d.err
-	*d = decoder{}
+	d.learnTextShare()
+	*d = decoder{elements: d.emptied()}
 	decoders.Put(d)
 	return unsure, err
 }

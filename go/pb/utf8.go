@@ -3,6 +3,7 @@ package pb
 import (
 	"encoding/binary"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Most strings are short and ASCII. They are checked, and copied, in a few words that overlap where
@@ -34,9 +35,22 @@ func copyUTF8(dst, b []byte) bool {
 	n := len(b)
 	var all uint64
 	switch {
-	case n > 32:
+	case n > 64:
 		copy(dst, b)
-		return validUTF8(b)
+		return utf8.Valid(b)
+	case n > 32:
+		w, x, y, z := word(b, 0), word(b, 8), word(b, 16), word(b, 24)
+		putWord(dst, 0, w)
+		putWord(dst, 8, x)
+		putWord(dst, 16, y)
+		putWord(dst, 24, z)
+		all = w | x | y | z
+		w, x, y, z = word(b, n-32), word(b, n-24), word(b, n-16), word(b, n-8)
+		putWord(dst, n-32, w)
+		putWord(dst, n-24, x)
+		putWord(dst, n-16, y)
+		putWord(dst, n-8, z)
+		all |= w | x | y | z
 	case n > 16:
 		w, x, y, z := word(b, 0), word(b, 8), word(b, n-16), word(b, n-8)
 		putWord(dst, 0, w)
@@ -65,3 +79,7 @@ func copyUTF8(dst, b []byte) bool {
 func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
 
 func putWord(b []byte, i int, w uint64) { binary.LittleEndian.PutUint64(b[i:], w) }
+
+func wordAt(p unsafe.Pointer) uint64 { return word((*[8]byte)(p)[:], 0) }
+
+func putWordAt(p unsafe.Pointer, w uint64) { putWord((*[8]byte)(p)[:], 0, w) }

@@ -106,24 +106,40 @@ func runLength(b []byte, start, i int) int {
 				return n
 			}
 		}
-		if i < 0 || i+width >= len(b) {
+		if i < 0 || !sameTag(b, start, i, width) {
 			return n
-		}
-		for k := range width {
-			if b[i+k] != b[start+k] {
-				return n
-			}
 		}
 		i += width
 		n++
 	}
 }
 
+// sameTag reports whether the field at b[i] has the same tag bytes as the one at b[start], and a value.
+func sameTag(b []byte, start, i, width int) bool {
+	if i+width >= len(b) {
+		return false
+	}
+	for k := range width {
+		if b[i+k] != b[start+k] {
+			return false
+		}
+	}
+	return true
+}
+
+// littleEndian is how this machine lays out numbers. The wire's fixed ones are laid out so.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
 // countVarints returns how many varints end in b.
 func countVarints(b []byte) int {
 	n := 0
-	for ; len(b) >= 8; b = b[8:] {
-		n += bits.OnesCount64(^binary.LittleEndian.Uint64(b) & 0x8080808080808080)
+	if len(b) >= 8 {
+		rest := uint(len(b) & 7) // bytes that are no whole word: the last of the last eight
+		n = bits.OnesCount64(^binary.LittleEndian.Uint64(b[len(b)-8:]) & (highBits << (64 - 8*rest)))
+		for ; len(b) >= 8; b = b[8:] {
+			n += bits.OnesCount64(^binary.LittleEndian.Uint64(b) & highBits)
+		}
+		return n
 	}
 	for _, c := range b {
 		n += int(^c >> 7)

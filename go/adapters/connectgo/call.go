@@ -107,7 +107,7 @@ func (c *call) run(ctx context.Context, request connect.AnyRequest, next connect
 		}
 		panicked := recover() // nil stands for runtime.Goexit, which goes on by itself
 		if panicked != nil {
-			if err = c.method.limitError(panicked, c.in.Limits); err != nil {
+			if err = c.method.panics().Error(panicked, c.in.Limits); err != nil {
 				c.scope.End()
 				return
 			}

@@ -6,7 +6,6 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/harena-project/harena/go/pb/inbound"
-	"github.com/harena-project/harena/go/scope"
 )
 
 // refused returns what a client sees of a limit: the code resource_exhausted, the method, the limit
@@ -18,12 +17,7 @@ func refused(r *inbound.Refusal) error {
 	return connect.NewError(connect.CodeResourceExhausted, errors.New("harena/connectgo: "+r.Error()))
 }
 
-// limitError returns what a client is told of a panic that comes from the scope's limit, and nil for
-// other panics.
-func (m *method) limitError(panicked any, limits scope.Options) error {
-	r := inbound.OfPanic(m.name, limits, panicked)
-	if r != nil {
-		m.pool.Refuse()
-	}
-	return refused(r)
+// panics knows the panics of the method's handlers that come from a scope's limit.
+func (m *method) panics() inbound.Panics {
+	return inbound.Panics{Method: m.name, Pool: m.pool, Refused: refused}
 }

@@ -36,9 +36,7 @@ func (in *incoming) refused() error { return refused(in.Refusal()) }
 
 // unmarshal decodes a message, and counts a refusal.
 func (m *method) unmarshal(in *inbound.Decoder, data []byte, message proto.Message) error {
-	// The copy is the one string that the strings of the message will be parts of. Connect reuses its
-	// own buffers.
-	_, err := in.Unmarshal(string(data), message)
+	_, err := in.Unmarshal(data, message) // connect reuses its buffers
 	if in.Refusal() != nil {
 		m.pool.Refuse()
 	}

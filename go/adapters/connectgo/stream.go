@@ -18,7 +18,7 @@ func (i *interceptor) WrapStreamingHandler(next connect.StreamingHandlerFunc) co
 		defer func() { s.scopes.Close(sound) }()
 		defer func() {
 			if panicked := recover(); panicked != nil {
-				if err = m.limitError(panicked, m.pool.Options()); err == nil {
+				if err = m.panics().Error(panicked, m.pool.Options()); err == nil {
 					panic(panicked)
 				}
 				sound = true

@@ -8,7 +8,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/harena-project/harena/go/internal/handoff"
-	"github.com/harena-project/harena/go/pb/inbound"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -93,7 +92,7 @@ func (c *call) guard(interceptor grpc.UnaryServerInterceptor) grpc.UnaryServerIn
 				return nil, errLate
 			}
 			defer c.handlers.Add(-1)
-			defer c.method.limitAsError(c.in.Limits, &err)
+			defer c.method.panics().Recover(c.in.Limits, &err)
 			return handler(ctx, req)
 		})
 	}
@@ -107,7 +106,7 @@ func (c *call) recoverLimit(err *error) {
 	c.settled = true
 	// Nil stands for runtime.Goexit, which goes on by itself.
 	if panicked := recover(); panicked != nil {
-		if *err = c.method.limitError(panicked, c.in.Limits); *err == nil {
+		if *err = c.method.panics().Error(panicked, c.in.Limits); *err == nil {
 			c.scope.Abandon() // others may still hold what the panic tore them from
 			panic(panicked)
 		}
@@ -115,26 +114,6 @@ func (c *call) recoverLimit(err *error) {
 		return
 	}
 	c.scope.Abandon()
-}
-
-// limitAsError turns the panic of an allocation over the limit into an error, and lets other panics
-// pass. It is to be deferred.
-func (m *method) limitAsError(limits scope.Options, err *error) {
-	if panicked := recover(); panicked != nil {
-		if *err = m.limitError(panicked, limits); *err == nil {
-			panic(panicked)
-		}
-	}
-}
-
-// limitError returns what a client is told of a panic that comes from the scope's limit, and nil for
-// other panics.
-func (m *method) limitError(panicked any, limits scope.Options) error {
-	r := inbound.OfPanic(m.name, limits, panicked)
-	if r != nil {
-		m.pool.Refuse()
-	}
-	return refused(r)
 }
 
 // count keeps the method's statistics of a message that was received.

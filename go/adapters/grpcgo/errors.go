@@ -20,6 +20,11 @@ func refused(r *inbound.Refusal) error {
 	return status.Error(codes.ResourceExhausted, "harena/grpcgo: "+r.Error())
 }
 
+// panics knows the panics of the method's handlers that come from a scope's limit.
+func (m *method) panics() inbound.Panics {
+	return inbound.Panics{Method: m.name, Pool: m.pool, Refused: refused}
+}
+
 // errLate is for interceptors that call the handler when they have returned already: the request may
 // be gone.
 var errLate = status.Error(codes.Internal,

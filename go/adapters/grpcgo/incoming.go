@@ -1,9 +1,8 @@
 package grpcgo
 
 import (
-	"strings"
-
 	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/harena-project/harena/go/pb/inbound"
 	"github.com/harena-project/harena/go/scope"
@@ -33,14 +32,10 @@ func (in *incoming) receive(receive func(any) error, message any) error {
 	return refused(in.Refusal())
 }
 
-// immutable returns the bytes as one string: the only copy, and the one that the strings of the
-// message will be parts of. gRPC reuses its own buffers. A Builder takes memory without zeroing it
-// first, which BufferSlice.Materialize does.
-func immutable(data mem.BufferSlice) string {
-	var b strings.Builder
-	b.Grow(data.Len())
-	for _, part := range data {
-		b.Write(part.ReadOnlyData())
-	}
-	return b.String()
+// unmarshal decodes the bytes, in one piece: as gRPC read them if they are one, else in a buffer
+// of ours. The strings are copied out of it, since gRPC reuses its buffers.
+func unmarshal(in *inbound.Decoder, data mem.BufferSlice, m proto.Message) (inTime bool, err error) {
+	whole := data.MaterializeToBuffer(buffers)
+	defer whole.Free()
+	return in.Unmarshal(whole.ReadOnlyData(), m)
 }

@@ -47,7 +47,7 @@ func (o *outgoing) remove(message any) {
 // is encoded, unless a stats handler may look at it. Then it is when gRPC gives the encoded bytes
 // back, which is after the stats handlers were called.
 func (o *outgoing) marshal(m proto.Message) (mem.BufferSlice, error) {
-	var pool mem.BufferPool = mem.DefaultBufferPool()
+	pool := buffers
 	guess := int(o.size.Load())
 	if o.watched {
 		pool = o
@@ -77,11 +77,10 @@ func encode(m proto.Message, guess int, pool mem.BufferPool) (mem.BufferSlice, i
 		out, err := pb.Marshal(m)
 		return mem.BufferSlice{mem.SliceBuffer(out)}, len(out), err
 	}
-	shared := mem.DefaultBufferPool()
-	buffer := shared.Get(guess)
+	buffer := buffers.Get(guess)
 	out, err := pb.MarshalOptions{}.MarshalAppend((*buffer)[:0], m)
 	if err != nil || cap(out) > cap(*buffer) {
-		shared.Put(buffer)
+		buffers.Put(buffer)
 		buffer = new([]byte)
 	}
 	if err != nil {
@@ -98,11 +97,11 @@ func (o *outgoing) end() {
 }
 
 // Get is here because a [mem.BufferPool] has it. gRPC calls only Put of a buffer's own pool.
-func (o *outgoing) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
+func (o *outgoing) Get(length int) *[]byte { return buffers.Get(length) }
 
 // Put is called by gRPC when nobody refers to the encoded bytes any more.
 func (o *outgoing) Put(buffer *[]byte) {
 	o.lost.Stop()
 	o.end()
-	mem.DefaultBufferPool().Put(buffer)
+	buffers.Put(buffer)
 }

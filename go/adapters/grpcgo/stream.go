@@ -17,7 +17,7 @@ func (m *method) stream(inner grpc.StreamHandler) grpc.StreamHandler {
 		s.ctx = scope.NewContextWith(gs.Context(), &s.scopes)
 		returned := false
 		defer func() { s.scopes.Close(returned && err == nil || selfContained(err)) }()
-		defer m.limitAsError(m.pool.Options(), &err)
+		defer m.panics().Recover(m.pool.Options(), &err)
 		err = inner(srv, s)
 		returned = true
 		return err

@@ -10,7 +10,6 @@ import (
 	"trpc.group/trpc-go/trpc-go/filter"
 	"trpc.group/trpc-go/trpc-go/server"
 
-	"github.com/harena-project/harena/go/pb/inbound"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -101,7 +100,7 @@ func (c *call) guard(ctx context.Context, req any, next filter.ServerHandleFunc)
 		return nil, errLate
 	}
 	defer c.handlers.Add(-1)
-	defer c.method.limitAsError(c.in.Limits, &err)
+	defer c.method.panics().Recover(c.in.Limits, &err)
 	return next(ctx, req)
 }
 
@@ -113,7 +112,7 @@ func (c *call) recoverLimit(err *error) {
 	c.settled = true
 	// Nil stands for runtime.Goexit, which goes on by itself.
 	if panicked := recover(); panicked != nil {
-		if *err = c.method.limitError(panicked, c.in.Limits); *err == nil {
+		if *err = c.method.panics().Error(panicked, c.in.Limits); *err == nil {
 			c.scope.Abandon() // others may still hold what the panic tore them from
 			panic(panicked)
 		}
@@ -121,26 +120,6 @@ func (c *call) recoverLimit(err *error) {
 		return
 	}
 	c.scope.Abandon()
-}
-
-// limitAsError turns the panic of an allocation over the limit into an error, and lets other panics
-// pass. It is to be deferred.
-func (m *method) limitAsError(limits scope.Options, err *error) {
-	if panicked := recover(); panicked != nil {
-		if *err = m.limitError(panicked, limits); *err == nil {
-			panic(panicked)
-		}
-	}
-}
-
-// limitError returns what a client is told of a panic that comes from the scope's limit, and nil for
-// other panics.
-func (m *method) limitError(panicked any, limits scope.Options) error {
-	r := inbound.OfPanic(m.name, limits, panicked)
-	if r != nil {
-		m.pool.Refuse()
-	}
-	return refused(r)
 }
 
 // count keeps the method's statistics of a message that was received.

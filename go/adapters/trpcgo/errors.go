@@ -17,6 +17,11 @@ func refused(r *inbound.Refusal) error {
 	return refusedAs(r, errs.RetServerOverload, errs.RetServerDecodeFail)
 }
 
+// panics knows the panics of the method's handlers that come from a scope's limit.
+func (m *method) panics() inbound.Panics {
+	return inbound.Panics{Method: m.name, Pool: m.pool, Refused: refused}
+}
+
 // refusedReply is refused for a reply that a client received.
 func refusedReply(r *inbound.Refusal) error {
 	return refusedAs(r, errs.RetClientOverload, errs.RetClientDecodeFail)

@@ -27,7 +27,7 @@ func (m *method) rest(inner restful.HandleFunc) restful.HandleFunc {
 	return func(impl any, ctx context.Context, request any) (out any, err error) {
 		s := m.pool.Get()
 		defer s.Abandon() // the reply is yet to be encoded
-		defer m.limitAsError(s.Options(), &err)
+		defer m.panics().Recover(s.Options(), &err)
 		return inner(impl, scope.NewContext(ctx, s), request)
 	}
 }

@@ -59,14 +59,15 @@ var incomingMethods = protoiface.Methods{
 }
 
 func (in *incoming) unmarshal(data []byte) error {
-	var text string
-	if in.immutable {
-		text = unsafe.String(unsafe.SliceData(data), len(data))
-	} else {
-		text = string(data)
-	}
 	message := in.Message.Interface()
-	if inTime, err := in.Decoder.Unmarshal(text, message); inTime {
+	var inTime bool
+	var err error
+	if in.immutable {
+		inTime, err = in.Decoder.UnmarshalString(unsafe.String(unsafe.SliceData(data), len(data)), message)
+	} else {
+		inTime, err = in.Decoder.Unmarshal(data, message)
+	}
+	if inTime {
 		return err
 	}
 	return proto.Unmarshal(data, message)

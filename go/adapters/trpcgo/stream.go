@@ -17,7 +17,7 @@ func (m *method) stream(inner server.StreamHandlerWapper, known settings) server
 		s.ctx = scope.NewContextWith(ts.Context(), &s.scopes)
 		returned := false
 		defer func() { s.scopes.Close(returned && err == nil || selfContained(err)) }()
-		defer m.limitAsError(m.pool.Options(), &err)
+		defer m.panics().Recover(m.pool.Options(), &err)
 		err = inner(impl, s)
 		returned = true
 		return err

@@ -68,18 +68,34 @@ func Find(message any) (*Decoder, bool) { return waiting.Find(handoff.Key(messag
 // Waiting returns how many decoders wait for a message.
 func Waiting() int { return waiting.Len() }
 
-// Unmarshal decodes data into m. Strings of m are parts of data. It reports false, having done
+// Unmarshal decodes data into m. Strings of m are copied out of it. It reports false, having done
 // nothing, after Close.
 //
 // A message that crosses a limit is no error: frameworks make codes of their own of a codec's errors.
 // It is left empty, and Refusal says what it was.
-func (d *Decoder) Unmarshal(data string, m proto.Message) (inTime bool, err error) {
+func (d *Decoder) Unmarshal(data []byte, m proto.Message) (inTime bool, err error) {
+	return d.unmarshal(len(data), m, func(o pb.UnmarshalOptions) error {
+		if o.Limits.BytesMax > 0 {
+			o.Limits.BytesMax += int64(len(data)) // the copy is what the wire bytes were counted for
+		}
+		return o.Unmarshal(d.Arena, data, m)
+	})
+}
+
+// UnmarshalString is Unmarshal for data that never changes: strings of m are parts of it.
+func (d *Decoder) UnmarshalString(data string, m proto.Message) (inTime bool, err error) {
+	return d.unmarshal(len(data), m, func(o pb.UnmarshalOptions) error {
+		return o.UnmarshalString(d.Arena, data, m)
+	})
+}
+
+func (d *Decoder) unmarshal(wireBytes int, m proto.Message, decode func(pb.UnmarshalOptions) error) (inTime bool, err error) {
 	if !d.state.CompareAndSwap(idle, decoding) {
 		return false, nil
 	}
 	defer d.state.Store(idle)
 	d.decoded = true
-	d.wireBytes += int64(len(data))
+	d.wireBytes += int64(wireBytes)
 	left := int64(0)
 	if most := d.Limits.RequestBytesMax; most > 0 {
 		if left = most - d.wireBytes; left <= 0 {
@@ -88,8 +104,7 @@ func (d *Decoder) Unmarshal(data string, m proto.Message) (inTime bool, err erro
 		}
 		d.Arena.SetBytesMax(left)
 	}
-	options := pb.UnmarshalOptions{Limits: pb.Limits{BytesMax: left, DepthMax: d.Limits.DepthMax}}
-	err = options.UnmarshalString(d.Arena, data, m)
+	err = decode(pb.UnmarshalOptions{Limits: pb.Limits{BytesMax: left, DepthMax: d.Limits.DepthMax}})
 	var limit *pb.LimitError
 	if errors.As(err, &limit) {
 		d.refuse(m, decodingRefusal(d.Method, d.Limits.RequestBytesMax, d.wireBytes, limit))

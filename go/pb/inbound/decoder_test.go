@@ -31,13 +31,13 @@ func TestUnmarshal(t *testing.T) {
 	d := decoder(scope.Options{})
 	defer d.Arena.Free()
 	m := &wrapperspb.StringValue{}
-	if inTime, err := d.Unmarshal(wire(t, wrapperspb.String("text")), m); !inTime || err != nil || m.Value != "text" {
+	if inTime, err := d.UnmarshalString(wire(t, wrapperspb.String("text")), m); !inTime || err != nil || m.Value != "text" {
 		t.Errorf("%v, %v, %v", m, inTime, err)
 	}
 	if !d.Decoded() || d.Refusal() != nil {
 		t.Errorf("decoded %v, refusal %v", d.Decoded(), d.Refusal())
 	}
-	if _, err := d.Unmarshal("\xff", m); !errors.Is(err, proto.Error) {
+	if _, err := d.UnmarshalString("\xff", m); !errors.Is(err, proto.Error) {
 		t.Errorf("garbage: %v", err)
 	}
 }
@@ -64,7 +64,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		d := decoder(c.limits)
 		m := c.message.ProtoReflect().New().Interface()
-		inTime, err := d.Unmarshal(wire(t, c.message), m)
+		inTime, err := d.UnmarshalString(wire(t, c.message), m)
 		if !inTime || err != nil || d.Refusal() == nil || !strings.HasPrefix(d.Refusal().Error(), want) {
 			t.Errorf("refusal %v, %v, %v, want %q", d.Refusal(), inTime, err, want)
 		} else if !strings.Contains(want, d.Refusal().Limit+" is") {
@@ -83,7 +83,7 @@ func TestWireBytesAddUp(t *testing.T) {
 	defer d.Arena.Free()
 	data := wire(t, wrapperspb.String(strings.Repeat("x", 198)))
 	for i, want := range []bool{false, true} {
-		if _, err := d.Unmarshal(data, &wrapperspb.StringValue{}); err != nil || (d.Refusal() != nil) != want {
+		if _, err := d.UnmarshalString(data, &wrapperspb.StringValue{}); err != nil || (d.Refusal() != nil) != want {
 			t.Errorf("message %d: %v, %v", i, d.Refusal(), err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestUnmarshalAfterClose(t *testing.T) {
 		t.Error("Close is for once")
 	}
 	m := &wrapperspb.StringValue{}
-	if inTime, err := d.Unmarshal(wire(t, wrapperspb.String("late")), m); inTime || err != nil || m.Value != "" {
+	if inTime, err := d.UnmarshalString(wire(t, wrapperspb.String("late")), m); inTime || err != nil || m.Value != "" {
 		t.Errorf("%v, %v, %v", m, inTime, err)
 	}
 }

@@ -47,3 +47,30 @@ func OfPanic(method string, limits scope.Options, panicked any) *Refusal {
 		"%s: RequestBytesMax is %d bytes, %d of them for the wire; %d were taken from the arena and %d more were wanted",
 		method, limits.RequestBytesMax, limits.RequestBytesMax-limit.BytesMax, limit.BytesTaken, limit.BytesWanted)}
 }
+
+// Panics are those of one method's handlers.
+type Panics struct {
+	Method  string
+	Pool    *scope.Pool          // counts the refusals
+	Refused func(*Refusal) error // makes a framework's error; of nil it makes nil
+}
+
+// Error returns what a client is told of a panic that comes from the scope's limit, and nil for other
+// panics.
+func (p Panics) Error(panicked any, limits scope.Options) error {
+	r := OfPanic(p.Method, limits, panicked)
+	if r != nil {
+		p.Pool.Refuse()
+	}
+	return p.Refused(r)
+}
+
+// Recover turns the panic of an allocation over the limit into an error, and lets other panics pass. It
+// is to be deferred.
+func (p Panics) Recover(limits scope.Options, err *error) {
+	if panicked := recover(); panicked != nil {
+		if *err = p.Error(panicked, limits); *err == nil {
+			panic(panicked)
+		}
+	}
+}
