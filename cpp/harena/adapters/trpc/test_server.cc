@@ -84,6 +84,7 @@ TestServer::TestServer(std::vector<Listening> services) {
     Main(2, arguments);
     Wait();
   });
+  initialized_.get_future().wait();
   for (const Entry& entry : entries_) {
     while (!Listens(entry.port)) std::this_thread::sleep_for(milliseconds(10));
   }
@@ -114,6 +115,7 @@ std::shared_ptr<WorkProxy> TestServer::Proxy(const std::string& name) const {
 
 int TestServer::Initialize() {
   for (const Entry& entry : entries_) RegisterService(entry.what.name, entry.what.service);
+  initialized_.set_value();
   return 0;
 }
 

@@ -1,8 +1,8 @@
 // A real tRPC server in this process, and clients of it over loopback. Not installed.
 #pragma once
 
-#include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -41,7 +41,7 @@ class TestServer : private ::trpc::TrpcApp {
   };
   static constexpr int kPacketBytesMax = 20 << 20;
 
-  /// Returns once every service listens.
+  /// Returns once every service listens. With none it is a runtime for clients.
   explicit TestServer(std::vector<Listening> services);
   /// Ends as tRPC's signal handler ends a server: whatever runs is waited for.
   ~TestServer() override;
@@ -60,6 +60,7 @@ class TestServer : private ::trpc::TrpcApp {
     int port;
   };
   std::vector<Entry> entries_;
+  std::promise<void> initialized_;  // tRPC's plugins are there by then, which clients need too
   std::thread thread_;
 };
 
