@@ -13,6 +13,7 @@
 #include "harena/adapters/trpc/services.h"
 #include "harena/adapters/trpc/use_pages.h"
 #include "harena/adapters/trpc/within_budget.h"
+#include "harena/pb/message.h"
 
 namespace feed {
 using Request = google::protobuf::Struct;
