@@ -1,7 +1,6 @@
 // tRPC-Cpp's half of the interop test, as a server or as a client of harena.test.echo.Echo.
-//   peer server own|heap|arena|pages|reuse|codec   prints its port, ends with its standard input
-//   peer client HOST:PORT                          prints how many calls were answered as they
-//   should
+//   test_peer server own|heap|arena|pages|reuse|codec   prints its port, ends with its stdin
+//   test_peer client HOST:PORT                          prints how many answers were right
 #include <unistd.h>
 
 #include <algorithm>
