@@ -1,0 +1,135 @@
+#include "harena/adapters/trpc/method_handler.h"
+
+#include <optional>
+#include <utility>
+
+#include <trpc/compressor/trpc_compressor.h>
+#include <trpc/serialization/serialization_factory.h>
+
+#include "harena/base/log.h"
+
+namespace harena::trpc {
+namespace {
+
+using google::protobuf::Message;
+using ::trpc::NoncontiguousBuffer;
+using ::trpc::ServerContext;
+using ::trpc::ServerContextPtr;
+using ::trpc::codec::ServerRetCode;
+
+void Fail(ServerContext& context, ServerRetCode code, std::string message) {
+  context.GetStatus().SetFrameworkRetCode(context.GetServerCodec()->GetProtocolRetCode(code));
+  context.GetStatus().SetErrorMessage(std::move(message));
+}
+
+::trpc::serialization::Serialization* SerializationOf(uint8_t encoding) {
+  return ::trpc::serialization::SerializationFactory::GetInstance()->Get(encoding);
+}
+
+bool PassesFilters(const ServerContextPtr& context, ::trpc::FilterPoint point) {
+  return context->GetFilterController().RunMessageServerFilters(point, context) !=
+         ::trpc::FilterStatus::REJECT;
+}
+
+}  // namespace
+
+MethodHandler::MethodHandler(std::shared_ptr<pb::Method> method, const Message& request_prototype,
+                             const Message& response_prototype, Run run)
+    : method_(std::move(method)),
+      request_prototype_(request_prototype),
+      response_prototype_(response_prototype),
+      run_(std::move(run)) {}
+
+void MethodHandler::Execute(const ServerContextPtr& context, NoncontiguousBuffer&& request_bytes,
+                            NoncontiguousBuffer& response_bytes) noexcept {
+  method_->CountRequest();
+  Refusal refusal;
+  ScopedCall* call = ScopedCall::Make(*method_, request_prototype_, response_prototype_, &refusal);
+  if (call == nullptr) {
+    return Fail(*context, RetCode::LIMITED_ERROR, method_->Refuse(refusal));
+  }
+  call->HangOn(*context);
+  context->SetRpcMethodHandler(this);
+
+  if (!Read(context, request_bytes, *call)) return;
+  if (PassesFilters(context, ::trpc::FilterPoint::SERVER_PRE_RPC_INVOKE) &&
+      !Answer(context, *call)) {
+    return;
+  }
+  Write(context, response_bytes);
+}
+
+bool MethodHandler::Read(const ServerContextPtr& context, NoncontiguousBuffer& bytes,
+                         ScopedCall& call) {
+  if (!::trpc::compressor::DecompressIfNeeded(context->GetReqCompressType(), bytes)) {
+    Fail(*context, RetCode::DECODE_ERROR,
+         "the request cannot be decompressed, compress_type " +
+             std::to_string(context->GetReqCompressType()));
+    return false;
+  }
+  auto* serialization = SerializationOf(context->GetReqEncodeType());
+  if (serialization != nullptr &&
+      serialization->Deserialize(&bytes, ::trpc::serialization::kPbMessage, &call.request())) {
+    bytes.Clear();
+    return true;
+  }
+  if (const Refusal* refused = call.refused_parse()) {
+    Fail(*context, RetCode::LIMITED_ERROR, method_->Refuse(*refused));
+  } else {
+    method_->CountMalformed();
+    Fail(*context, RetCode::DECODE_ERROR,
+         "the request cannot be deserialized, encode_type " +
+             std::to_string(context->GetReqEncodeType()));
+  }
+  return false;
+}
+
+// False when the method answers later: by then the call may be over, on another thread.
+bool MethodHandler::Answer(const ServerContextPtr& context, ScopedCall& call) {
+  ::trpc::Status status;
+  try {
+    status = run_(context, call.request(), *static_cast<Message*>(context->GetResponseData()));
+    if (!context->IsResponse()) return false;
+  } catch (const BudgetExceeded& exceeded) {
+    // tRPC's frames above are noexcept.
+    std::string what = method_->Refuse(exceeded.refusal());
+    if (!context->IsResponse()) {
+      Log(Severity::kWarning, what + ", after SetResponse(false): the client gets no answer");
+      return false;
+    }
+    status.SetFrameworkRetCode(
+        context->GetServerCodec()->GetProtocolRetCode(RetCode::LIMITED_ERROR));
+    status.SetErrorMessage(std::move(what));
+  }
+  context->SetStatus(std::move(status));
+  return true;
+}
+
+void MethodHandler::Write(const ServerContextPtr& context, NoncontiguousBuffer& bytes) {
+  static_cast<void>(PassesFilters(context, ::trpc::FilterPoint::SERVER_POST_RPC_INVOKE));
+  if (!context->GetStatus().OK()) return;  // the call ends with its context
+  auto* serialization = SerializationOf(context->GetRspEncodeType());
+  if (serialization == nullptr || !serialization->Serialize(::trpc::serialization::kPbMessage,
+                                                            context->GetResponseData(), &bytes)) {
+    return Fail(*context, RetCode::ENCODE_ERROR,
+                "the response cannot be serialized, encode_type " +
+                    std::to_string(context->GetRspEncodeType()));
+  }
+  if (!::trpc::compressor::CompressIfNeeded(context->GetRspCompressType(), bytes,
+                                            context->GetRspCompressLevel())) {
+    return Fail(*context, RetCode::ENCODE_ERROR,
+                "the response cannot be compressed, compress_type " +
+                    std::to_string(context->GetRspCompressType()));
+  }
+  DestroyReqObj(context.Get());
+  context->SetRpcMethodHandler(nullptr);
+}
+
+void MethodHandler::DestroyReqObj(ServerContext* context) {
+  ScopedCall* call = ScopedCall::Of(*context);
+  if (call == nullptr) return;
+  call->TakeOff(*context);
+  call->End();
+}
+
+}  // namespace harena::trpc

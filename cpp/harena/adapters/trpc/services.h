@@ -1,0 +1,99 @@
+// tRPC services whose unary methods run on scopes.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <trpc/server/service.h>
+
+#include "harena/adapters/trpc/method_handler.h"
+#include "harena/pb/codec/access.h"
+#include "harena/pb/method_set.h"
+#include "harena/scope/options.h"
+
+namespace harena::trpc {
+
+struct ServicesOptions {
+  Options defaults = {};
+  /// How often idle memory is looked for. Zero turns the background thread off.
+  std::chrono::milliseconds decay_interval{1000};
+  /// When no request came for the page pool's `decay_after`, ask malloc too to give free memory
+  /// back (glibc's malloc_trim). Needs decay_interval.
+  bool trim_heap_when_idle = true;
+  /// Whether each method's counts are shown among tRPC's variables, below /harena/methods.
+  bool expose_vars = true;
+
+  /// What is wrong with these options and how to put it right; nullopt when nothing is.
+  std::optional<std::string> Validate() const;
+};
+
+class MethodVars;
+
+/// Serves unary methods on scopes, one scope per call: every mode, `codec` included, and limits.
+/// Methods that it does not serve stay as they are. It needs C++20, so headers of tRPC-Cpp that
+/// compile as such: see docs/trpc.md.
+///
+///   auto rank = std::make_shared<RankImpl>();
+///   services.Serve(*rank, "/feed.Rank/Run", &RankImpl::Run);
+///   RegisterService("trpc.feed.server.Rank", rank);
+///
+/// Thread rule: Serve() from one thread, before the service is registered; the rest from any.
+/// Lifetime rule: the services may outlive it.
+class Services {
+ public:
+  /// Stops the process and says what to change when `options.Validate()` finds something.
+  explicit Services(const ServicesOptions& options = {});
+  ~Services();
+  Services(const Services&) = delete;
+  Services& operator=(const Services&) = delete;
+
+  /// Puts the method of that name (as in the generated code: "/package.Service/Method") on scopes.
+  /// A name that `service` does not have, or that streams, stops the process and says so.
+  template <typename Service, typename Owner, typename Request, typename Response>
+  void Serve(Service& service, const std::string& name,
+             ::trpc::Status (Owner::*method)(::trpc::ServerContextPtr, const Request*, Response*),
+             std::optional<Options> options = std::nullopt) {
+    Owner& owner = service;
+    Replace(
+        service, name, Request::default_instance(), Response::default_instance(),
+        pb::codec::HasCodec<Request>, pb::codec::HasCodec<Response>,
+        [&owner, method](const ::trpc::ServerContextPtr& context,
+                         const google::protobuf::Message& request,
+                         google::protobuf::Message& response) {
+          return (owner.*method)(context, static_cast<const Request*>(&request),
+                                 static_cast<Response*>(&response));
+        },
+        options.value_or(options_.defaults));
+  }
+
+  /// For requests from now on, of all methods or of one. The answer says what is wrong; then
+  /// nothing has changed.
+  std::optional<std::string> SetMode(Mode mode) { return methods_.SetMode(mode); }
+  std::optional<std::string> SetMode(std::string_view method, Mode mode) {
+    return methods_.SetMode(method, mode);
+  }
+  std::optional<std::string> SetRequestBytesMax(size_t bytes) {
+    return methods_.SetRequestBytesMax(bytes);
+  }
+  std::optional<std::string> SetRequestBytesMax(std::string_view method, size_t bytes) {
+    return methods_.SetRequestBytesMax(method, bytes);
+  }
+
+  std::vector<pb::MethodStats> stats() const { return methods_.stats(); }
+
+ private:
+  void Replace(::trpc::Service& service, const std::string& name,
+               const google::protobuf::Message& request_prototype,
+               const google::protobuf::Message& response_prototype, bool request_codec,
+               bool response_codec, MethodHandler::Run run, const Options& options);
+
+  const ServicesOptions options_;
+  pb::MethodSet methods_;
+  std::vector<std::unique_ptr<MethodVars>> vars_;
+};
+
+}  // namespace harena::trpc
