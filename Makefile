@@ -44,7 +44,7 @@ generate: setup  ## Write the checked-in Go code of the .proto files again
 	go/tools/generate.sh
 
 ##@ Tests
-.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-slow test-valgrind fuzz fuzz-go
+.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-slow test-safety model test-valgrind fuzz fuzz-go
 test: test-release test-asan test-tsan test-go  ## All tests: C++ optimised, under ASan + UBSan, under TSan; then Go
 
 test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
@@ -67,6 +67,15 @@ test-go-oldest: setup  ## The Go tests with the oldest Go that each module admit
 
 test-slow: build  ## The tests that take minutes (memory growth over time)
 	ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure
+
+# Which builds: a detector may be one sanitizer's.
+SAFETY_BUILDS ?= release asan tsan
+model:  ## Check the models of the lock-free parts, and that they catch seeded bugs (installs spin; DEEP=1)
+	@command -v spin >/dev/null || tools/setup.sh spin
+	python3 cpp/tests/models/run.py $(if $(DEEP),--deep)
+
+test-safety: setup $(SAFETY_BUILDS:%=build/%/build.ninja)  ## What must hold against hostile input, misuse and faults, with counts (out/safety)
+	JOBS=$(JOBS) tools/test_safety.sh $(SAFETY_BUILDS)
 
 test-valgrind: build  ## The C++ unit tests of the optimised build under Valgrind's memcheck (takes an hour; VALGRIND_TESTS=pattern)
 	tools/valgrind.sh build/release '$(VALGRIND_TESTS)'

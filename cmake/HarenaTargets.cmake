@@ -45,15 +45,18 @@ function(harena_library name)
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endfunction()
 
-#   harena_test(<name> SRCS <a_test.cc>... [DEPS <target>...] [GRPC] [BRPC] [SLOW] [TIMEOUT <seconds>])
+#   harena_test(<name> SRCS <a_test.cc>... [DEPS <target>...] [GRPC] [BRPC] [SAFETY] [SLOW]
+#               [TIMEOUT <seconds>])
 #
 # A GoogleTest program; each of its cases is one ctest entry.
 # GRPC     it talks through gRPC: ThreadSanitizer then runs with tools/tsan_grpc.supp
 # BRPC     it talks through brpc: AddressSanitizer then runs as bthreads need it
+# SAFETY   ctest label `safety` as well: `make test-safety` runs it, and sums what its cases print with
+#          cpp/tests/safety_count.h
 # SLOW     ctest label `slow`: `make test` leaves it out, `make test-slow` runs it
 # TIMEOUT  per case, default 120
 function(harena_test name)
-  cmake_parse_arguments(arg "GRPC;BRPC;SLOW" "TIMEOUT" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "GRPC;BRPC;SAFETY;SLOW" "TIMEOUT" "SRCS;DEPS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "harena_test(${name}): unknown argument(s): ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -83,6 +86,26 @@ function(harena_test name)
     NO_PRETTY_VALUES
     DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT} ${properties})
+  if(arg_SAFETY)
+    harena_safety_programs(${name})
+    # A second label cannot be told to gtest_discover_tests(), which takes lists apart.
+    set(labels ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
+    file(WRITE ${labels} "if(${name}_TESTS)
+  set_tests_properties(\${${name}_TESTS} PROPERTIES LABELS \"${label};safety\")
+endif()
+")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
+  endif()
+endfunction()
+
+#   harena_safety_programs(<target>...)
+#
+# What tests with the label `safety` run: `make test-safety` builds these and no more.
+function(harena_safety_programs)
+  if(NOT TARGET harena_safety_programs)
+    add_custom_target(harena_safety_programs)
+  endif()
+  add_dependencies(harena_safety_programs ${ARGN})
 endfunction()
 
 #   harena_bench(<name> SRCS <a_bench.cc>... [DEPS <target>...])

@@ -3,6 +3,7 @@
 #
 #   tools/setup.sh            install the missing Debian packages (as root, or through sudo)
 #   tools/setup.sh --list     only name every package
+#   tools/setup.sh PACKAGE... these as well, which only some targets need
 #
 # Elsewhere than on Debian and its relatives it installs nothing: it names what is needed, and fails
 # only when one of the tools is really absent. A new enough Go comes from tools/setup_go.sh, on any system.
@@ -36,10 +37,11 @@ fi
 if [[ "${1:-}" == "--list" ]]; then
   printf '%s\n' "${packages[@]}"
   exit 0
-elif [[ $# -gt 0 ]]; then
-  echo "usage: tools/setup.sh [--list]" >&2
+elif [[ "${1:-}" == -* ]]; then
+  echo "usage: tools/setup.sh [--list | PACKAGE...]" >&2
   exit 2
 fi
+packages+=("$@")
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   absent=()

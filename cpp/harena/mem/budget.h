@@ -37,7 +37,8 @@ class BudgetExceeded : public std::bad_alloc {
   char message_[192];  // No allocation while reporting that there is no memory.
 };
 
-/// Bytes taken against a limit.
+/// Bytes taken against a limit. Never more than the limit, and a charge that fits is not refused
+/// because of another one that does not (cpp/tests/models/budget.pml).
 /// Thread rule: any thread.
 class Budget {
  public:

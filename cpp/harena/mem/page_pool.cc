@@ -1,10 +1,13 @@
 #include "harena/mem/page_pool.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <bit>
 #include <mutex>
 #include <new>
 #include <thread>
+#include <type_traits>
 
 #include "harena/base/check.h"
 #include "harena/base/poison.h"
@@ -19,17 +22,22 @@ using mem_internal::ThreadCache;
 namespace {
 
 // Which pool has which index, and which caches belong to which pool. Taken when a thread first uses
-// a pool, when a thread or a pool ends, and for decay: never to allocate. Ordered before the heap's
-// mutex. Leaked, because threads may end after static destruction.
+// a pool, when a thread or a pool ends, for decay and by fork(): never to allocate. Ordered before
+// the caches' locks and the heap's mutex. Never destroyed, because threads may end after static
+// destruction.
 struct Registry {
   std::mutex mutex;
   std::array<std::atomic<PagePool*>, PagePool::kPoolsMax> pools{};
 };
+static_assert(std::is_trivially_destructible_v<Registry>);
 
 Registry& TheRegistry() {
-  static auto* registry = new Registry;
-  return *registry;
+  static constinit Registry registry;
+  return registry;
 }
+
+// In the child of a fork() the blocks that the parent's other threads held never come back.
+std::atomic<bool> is_fork_child{false};
 
 thread_local constinit std::array<ThreadCache*, PagePool::kPoolsMax> thread_caches{};
 thread_local constinit bool thread_is_ending = false;
@@ -67,6 +75,45 @@ struct PagePool::ThreadExit {
   }
 };
 
+// Holds everything still while the process forks: the child has only the forking thread, so a lock
+// that another one holds would be held for ever, and what it guards could be half changed.
+struct PagePool::Fork {
+  template <typename Function>
+  static void ForEachPool(Function function) {
+    for (auto& place : TheRegistry().pools) {
+      if (PagePool* pool = place.load()) function(*pool);
+    }
+  }
+  static void Before() {
+    TheRegistry().mutex.lock();
+    ForEachPool([](PagePool& pool) {
+      for (ThreadCache* cache = pool.caches_; cache != nullptr; cache = cache->next) {
+        while (!cache->TryLock()) std::this_thread::yield();
+      }
+      pool.heap_.LockForFork();
+    });
+  }
+  static void After() {
+    ForEachPool([](PagePool& pool) {
+      pool.heap_.UnlockAfterFork();
+      for (ThreadCache* cache = pool.caches_; cache != nullptr; cache = cache->next) {
+        cache->Unlock();
+      }
+    });
+    TheRegistry().mutex.unlock();
+  }
+  static void AfterInChild() {
+    is_fork_child.store(true);
+    ForEachPool([](PagePool& pool) { pool.heap_.ForgetWhatIsOutside(); });
+    After();
+  }
+  static void Install() {
+    // Without memory for it, fork() is as it was without us.
+    static const int installed = pthread_atfork(&Before, &After, &AfterInChild);
+    static_cast<void>(installed);
+  }
+};
+
 PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source)
     : options_(Valid(options)),
       page_shift_(static_cast<uint32_t>(std::countr_zero(options.page_bytes))),
@@ -75,6 +122,7 @@ PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source)
       index_(ClaimIndex(this)),
       heap_(options, source, this),
       last_decay_ms_(options.now_ms()) {
+  Fork::Install();
   for (uint32_t i = 0; i < class_count_; ++i) {
     cache_slots_[i] = static_cast<uint32_t>(
         std::min<size_t>(ThreadCache::kSlots, options.thread_cache_bytes_max >> (page_shift_ + i)));
@@ -89,7 +137,7 @@ PagePool::~PagePool() {
     cache.pool.store(nullptr);
   }
   TheRegistry().pools[index_].store(nullptr);
-  HARENA_CHECK(allocated_bytes_.load() == freed_bytes_.load(),
+  HARENA_CHECK(allocated_bytes_.load() == freed_bytes_.load() || is_fork_child.load(),
                "a page pool is destroyed while blocks of it are in use; "
                "end every scope, arena and message on it first");
 }

@@ -34,6 +34,20 @@ struct Block {
 /// Lifetime rule: every block must be back before the pool is destroyed (checked), and no other
 ///   thread may be inside the pool then. Default() is never destroyed.
 /// Under AddressSanitizer free blocks are poisoned.
+///
+/// Invariants, for any number of threads that allocate, free on other threads, end, decay and trim
+/// (cpp/tests/models/page_pool.pml explores every order of a few of them; cache_lock.pml the memory
+/// orders of the caches' lock):
+/// - a block is handed out at most once until it is freed, and never while the system takes it
+/// back;
+/// - none is lost: at any time each block is in use, in one cache, in the central list, or cold;
+/// - the central list holds at most `retained_bytes_max` and what calls of Free() are just adding,
+///   unless the page source refuses to take memory back;
+/// - the budget is never above its limit, and zero once all blocks are in the central list;
+/// - nobody waits for ever.
+///
+/// fork(): the child may go on with the pool, whatever the parent's other threads were doing. What
+///   those threads held stays lost to the child, so a pool that it destroys is not checked.
 class PagePool {
  public:
   /// Pools that may exist at once in a process.
@@ -84,6 +98,7 @@ class PagePool {
  private:
   friend struct mem_internal::ThreadCache;
   struct ThreadExit;
+  struct Fork;
 
   uint32_t ClassOf(size_t bytes) const noexcept;
   Block AllocateSlow(uint32_t size_class, mem_internal::ThreadCache* locked,

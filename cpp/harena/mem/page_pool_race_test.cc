@@ -137,6 +137,43 @@ TEST(PagePoolRace, ThreadExitDuringDecay) {
   EXPECT_TRUE(AddsUp(pool.stats()));
 }
 
+// Blocks come back while the thread that took them, and whose cache knows them, goes away.
+TEST(PagePoolRace, PagesReturnedOnAnotherThreadWhileTheirsEnds) {
+  FailingPageSource source;
+  {
+    PagePool pool(RestlessOptions(), source);
+    uint64_t round = 0;
+    for (const Deadline deadline; !deadline.Passed(); ++round) {
+      std::vector<Block> blocks(40);
+      std::atomic<size_t> ready{0};
+      std::thread taking([&] {
+        for (Block& block : blocks) {
+          block = pool.TryAllocate((4 * kKiB) << (round % 4));
+          Stamp(block.data, block.bytes, round);
+          ready.fetch_add(1, std::memory_order_release);
+        }
+        UseOnce(pool, round);
+      });
+      for (size_t i = 0; i < blocks.size(); ++i) {
+        while (ready.load(std::memory_order_acquire) <= i) std::this_thread::yield();
+        ASSERT_TRUE(HasStamp(blocks[i].data, blocks[i].bytes, round));
+        pool.Free(blocks[i].data, blocks[i].bytes);
+      }
+      taking.join();
+    }
+    EXPECT_EQ(pool.stats().bytes_in_use, 0u);
+    EXPECT_TRUE(AddsUp(pool.stats()));
+  }
+  EXPECT_EQ(source.mapped_bytes(), 0);
+}
+
+TEST(PagePoolRace, DecayDuringTraffic) {
+  PagePool pool(RestlessOptions());
+  DuringTraffic(pool, [&] { pool.Decay(); });
+  // The traffic's own calls may always have been first.
+  EXPECT_GT(pool.stats().bytes_decommitted, 0u);
+}
+
 TEST(PagePoolRace, StatsDuringTraffic) {
   PagePool pool(RestlessOptions());
   const size_t bytes_max = kThreads * 24 * 64 * kKiB;

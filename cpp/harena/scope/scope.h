@@ -92,7 +92,8 @@ struct ScopeCore {
   std::shared_ptr<PoolState> pool_state;  // set for scopes of a ScopePool
 
   size_t bytes_used() const noexcept;
-  /// Drops one owner; the last one ends the scope.
+  /// Drops one owner; the last one ends the scope, once, and all that the others did on it is
+  /// visible to its destructors (cpp/tests/models/scope_owners.pml).
   static void Release(ScopeCore* core) noexcept;
 };
 

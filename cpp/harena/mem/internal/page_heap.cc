@@ -17,7 +17,8 @@ PageHeap::~PageHeap() {
   for (SizeClass& size_class : classes_) {
     for (const FreeBlock& block : size_class.resident) MarkCold(block.data);
   }
-  HARENA_CHECK(stats_.bytes_mapped == 0, "a page pool was destroyed with blocks outside it");
+  HARENA_CHECK(stats_.bytes_mapped == 0 || !complete_,
+               "a page pool was destroyed with blocks outside it");
 }
 
 size_t PageHeap::Take(uint32_t size_class, void** out, size_t wanted) noexcept {

@@ -43,6 +43,13 @@ class PageHeap {
 
   void AddTo(PagePoolStats& stats) const noexcept;
 
+  /// Around fork(): no other thread is inside meanwhile, but blocks that one is just giving to the
+  /// system are in no list.
+  void LockForFork() noexcept { mutex_.lock(); }
+  void UnlockAfterFork() noexcept { mutex_.unlock(); }
+  /// In the child: what is outside the heap now may never come back, and is not missed in the end.
+  void ForgetWhatIsOutside() noexcept { complete_ = false; }
+
  private:
   struct FreeBlock {
     void* data;
@@ -76,6 +83,7 @@ class PageHeap {
   mutable std::mutex mutex_;
   std::array<SizeClass, kSizeClassesMax> classes_;
   PagePoolStats stats_;
+  bool complete_ = true;
 };
 
 }  // namespace harena::mem_internal

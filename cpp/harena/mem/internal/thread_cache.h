@@ -16,7 +16,9 @@ namespace harena::mem_internal {
 
 /// Thread rule: only its thread allocates and frees through it, but the pool may empty it from
 /// another thread when it has been idle. Both take `busy` for the few instructions they need;
-/// neither ever waits: whoever finds it taken goes to the heap instead.
+/// neither ever waits: whoever finds it taken goes to the heap instead. (Who ends a cache, or
+/// counts it, does wait.) cpp/tests/models/cache_lock.pml shows that one at a time is inside, and
+/// that each sees what the one before did.
 struct alignas(64) ThreadCache {
   static constexpr uint32_t kSlots = 32;
   /// Operations between two looks at the clock.
