@@ -26,7 +26,8 @@ void PrintHas(const FieldDescriptor& field, const Variables& variables, Printer&
 
 void PrintString(const FieldDescriptor& field, const Variables& variables, Printer& out) {
   if (field.is_repeated()) {
-    out.Print(variables, "ptr = codec::ReadRepeatedString(ptr, ctx, builder, $member$, $utf8$);\n");
+    out.Print(variables,
+              "ptr = codec::ReadRepeatedString(ptr, ctx, builder, $member$, $utf8$, $tag$);\n");
   } else {
     if (field.real_containing_oneof()) {
       out.Print(variables,
@@ -209,7 +210,9 @@ void PrintField(const FieldDescriptor& field, Printer& out) {
             "  if (HARENA_LIKELY(static_cast<uint8_t>(tag) == $tag_byte$)) {\n");
   out.Indent();
   out.Indent();
-  const bool repeat = field.is_repeated() && tag < kRepeatTagMax;
+  // Repeated strings are read by one call.
+  const bool repeat = field.is_repeated() && tag < kRepeatTagMax &&
+                      field.cpp_type() != FieldDescriptor::CPPTYPE_STRING;
   const bool messages = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE &&
                         field.is_repeated() && !field.is_map();
   if (messages) out.Print(variables, "codec::Run run($member$, builder);\n");

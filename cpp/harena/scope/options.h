@@ -35,7 +35,7 @@ struct Options {
   /// Mode `reuse`: an instance is rebuilt when it holds more than this many times what 90 % of the
   /// method's fresh instances needed. protobuf's Clear() leaks map nodes into a kept arena, so
   /// growth is the only signal that can be trusted.
-  double reuse_growth_max = 4;
+  double reuse_growth_max = 2;
 
   /// Where blocks come from; null for PagePool::Default().
   /// Lifetime rule: must outlive every scope made with these options.

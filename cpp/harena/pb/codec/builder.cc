@@ -14,21 +14,36 @@ class ThreadStack {
   static thread_local constinit inline bool ended = false;
 
   std::vector<void*>& Get() noexcept {
-    constexpr size_t kKeptMax = size_t{64} << 10;
     if (stack_.empty() && stack_.capacity() > kKeptMax) stack_.shrink_to_fit();
     return stack_;
   }
+  std::string& GetScratch() noexcept {
+    if (scratch_.capacity() > kKeptMax) std::string().swap(scratch_);
+    return scratch_;
+  }
 
  private:
+  static constexpr size_t kKeptMax = size_t{64} << 10;
+
   std::vector<void*> stack_;
+  std::string scratch_;
 };
+
+// REQUIRES: the thread's has not ended.
+ThreadStack& StackOfThread() noexcept {
+  thread_local ThreadStack stack;
+  return stack;
+}
 
 }  // namespace
 
 std::vector<void*>& Builder::GatheredOfThread(std::vector<void*>& own) noexcept {
   if (HARENA_UNLIKELY(ThreadStack::ended)) return own;
-  thread_local ThreadStack stack;
-  return stack.Get();
+  return StackOfThread().Get();
+}
+
+std::string& Builder::scratch() noexcept {
+  return ThreadStack::ended ? own_scratch_ : StackOfThread().GetScratch();
 }
 
 HARENA_NOINLINE void* Builder::AllocateSlow(size_t bytes) {

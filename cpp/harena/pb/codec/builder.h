@@ -49,22 +49,24 @@ class Builder {
   const Refusal& refusal() const noexcept { return refusal_; }
   bool refused() const noexcept { return refused_; }
 
-  /// Makes an image of `text` the value of `field`. Whether the text is all ASCII.
-  /// REQUIRES: frozen.
-  HARENA_INLINE bool SetImage(google::protobuf::internal::ArenaStringPtr& field,
-                              std::string_view text) {
-    bool ascii;
-    std::string* const image = NewImage(text, &ascii);
+  /// Makes an image the value of `field`. REQUIRES: frozen.
+  static void SetImage(google::protobuf::internal::ArenaStringPtr& field, std::string* image) {
     google::protobuf::internal::TaggedStringPtr tagged;
     tagged.SetFixedSizeArena(image);
     field.UnsafeSetTaggedPointer(tagged);
-    return ascii;
   }
 
-  /// REQUIRES: frozen.
+  /// An image of `text`, and whether that is all ASCII. REQUIRES: frozen.
   HARENA_INLINE std::string* NewImage(std::string_view text, bool* ascii) {
     void* place = Allocate(layout::StringImage::BytesFor(text.size()));
     *ascii = layout::StringImage::Write(place, text.data(), text.size());
+    return static_cast<std::string*>(place);
+  }
+
+  /// NewImage() of the text of `size` bytes at `text`, for StringImage::WriteLocal().
+  HARENA_INLINE std::string* NewLocalImage(const char* text, size_t size, bool* ascii) {
+    void* place = Allocate(sizeof(layout::StringImage));
+    *ascii = layout::StringImage::WriteLocal(place, text, size);
     return static_cast<std::string*>(place);
   }
 
@@ -121,8 +123,8 @@ class Builder {
   void DoubtRequired() noexcept { required_in_doubt_ = true; }
   bool required_in_doubt() const noexcept { return required_in_doubt_; }
 
-  /// For what a chunk's end cuts in two.
-  std::string& scratch() noexcept { return scratch_; }
+  /// For what a chunk's end cuts in two; good until the next such.
+  std::string& scratch() noexcept;
 
  private:
   Builder(MessageArena& home, bool frozen, Scope* scope, size_t wire_bytes) noexcept
@@ -167,7 +169,7 @@ class Builder {
   std::vector<void*> own_gathered_;
   std::vector<void*>& gathered_;
   const size_t gathered_base_;
-  std::string scratch_;
+  std::string own_scratch_;
 };
 
 /// While it stands, messages on its builder's arena that are parsed on this thread, whoever parses

@@ -17,6 +17,7 @@
 #include "harena/pb/codec/packed.h"
 #include "harena/pb/codec/varint.h"
 #include "harena/pb/layout/parse_window.h"
+#include "harena/pb/layout/pointers_window.h"
 
 #if HARENA_CODEC
 namespace harena::pb::codec {
@@ -51,9 +52,11 @@ bool CheckUtf8(std::string_view text, const char* utf8_name);
 HARENA_NOINLINE const char* ReadString(const char* ptr, ParseContext* context, Builder& builder,
                                        ArenaStringPtr& field, const char* utf8_name);
 
-/// Reads an element of a repeated string or bytes field.
+/// Reads the elements of a repeated string or bytes field that follow each other, each but the
+/// first behind `tag`.
 const char* ReadRepeatedString(const char* ptr, ParseContext* context, Builder& builder,
-                               RepeatedPtrField<std::string>& field, const char* utf8_name);
+                               RepeatedPtrField<std::string>& field, const char* utf8_name,
+                               uint32_t tag);
 
 /// Whether `message` is built by `builder`. Below a message that may be changed there may be parts
 /// that somebody made elsewhere; these are parsed as protobuf finds right for where they live.
@@ -129,10 +132,7 @@ class Run {
   HARENA_NOINLINE void End() {
     auto& gathered = builder_.gathered();
     if (gathered.size() == base_) return;
-    field_.Reserve(field_.size() + static_cast<int>(gathered.size() - base_));
-    for (size_t i = base_; i < gathered.size(); ++i) {
-      field_.UnsafeArenaAddAllocated(static_cast<T*>(gathered[i]));
-    }
+    layout::Append(field_, gathered.data() + base_, gathered.size() - base_);
     gathered.resize(base_);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "harena/pb/layout/pointers_window.h"
 #include "harena/pb/message_arena.h"
 
 #if HARENA_CODEC
@@ -18,9 +19,9 @@ HARENA_INLINE MessageArena* Find(const Arena* arena) noexcept {
 
 // The new string, or null: then protobuf has to add it.
 template <typename Text>
-std::string* TryNewElement(const RepeatedPtrField<std::string>& field, Text&& text) {
+std::string* TryNewElement(RepeatedPtrField<std::string>& field, Text&& text) {
   // One that was cleared comes first, as in protobuf.
-  if (HARENA_UNLIKELY(field.ClearedCount() != 0)) return nullptr;
+  if (HARENA_UNLIKELY(layout::HasCleared(field))) return nullptr;
   MessageArena* const home = Find(field.GetArena());
   return home == nullptr ? nullptr : home->strings().TryMake(std::forward<Text>(text));
 }
@@ -57,7 +58,15 @@ void* TryPlaceMessage(Arena* arena, size_t bytes) {
 
 void AddString(RepeatedPtrField<std::string>& field, std::string_view text) {
   if (std::string* string = TryNewElement(field, text)) {
-    field.UnsafeArenaAddAllocated(string);
+    layout::Append(field, string);
+  } else {
+    field.Add()->assign(text);
+  }
+}
+
+void AddString(RepeatedPtrField<std::string>& field, const std::string& text) {
+  if (std::string* string = TryNewElement(field, text)) {
+    layout::Append(field, string);
   } else {
     field.Add()->assign(text);
   }
@@ -65,10 +74,24 @@ void AddString(RepeatedPtrField<std::string>& field, std::string_view text) {
 
 void AddString(RepeatedPtrField<std::string>& field, std::string&& text) {
   if (std::string* string = TryNewElement(field, std::move(text))) {
-    field.UnsafeArenaAddAllocated(string);
+    layout::Append(field, string);
   } else {
     field.Add(std::move(text));  // NOLINT(bugprone-use-after-move): null took nothing
   }
+}
+
+void MergeStrings(RepeatedPtrField<std::string>& field, const RepeatedPtrField<std::string>& from) {
+  if (from.empty()) return;
+  const int count = from.size();
+  MessageArena* const home = Find(field.GetArena());
+  if (home == nullptr || !home->strings().IsHere() || layout::HasCleared(field)) {
+    field.MergeFrom(from);
+    return;
+  }
+  field.Reserve(field.size() + count);
+  // Only now: it may be the same field.
+  home->strings().Copy(layout::StringsOf(from), static_cast<size_t>(count), layout::EndOf(field));
+  layout::Grow(field, count);
 }
 
 }  // namespace harena::pb::codec

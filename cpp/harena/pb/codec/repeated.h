@@ -28,7 +28,12 @@ void* TryPlaceMessage(google::protobuf::Arena* arena, size_t bytes);
 
 /// Adds an element. In a scope of mode `codec` it takes no malloc.
 void AddString(google::protobuf::RepeatedPtrField<std::string>& field, std::string_view text);
+void AddString(google::protobuf::RepeatedPtrField<std::string>& field, const std::string& text);
 void AddString(google::protobuf::RepeatedPtrField<std::string>& field, std::string&& text);
+
+/// Adds copies of the elements of `from`. In a scope of mode `codec` it takes no malloc for each.
+void MergeStrings(google::protobuf::RepeatedPtrField<std::string>& field,
+                  const google::protobuf::RepeatedPtrField<std::string>& from);
 
 }  // namespace harena::pb::codec
 
@@ -113,10 +118,7 @@ class HarenaRepeatedPtrField {
 
   void MergeFrom(const Stock& from) {
     if constexpr (kStrings) {
-      if (field_.GetArena() == nullptr) return field_.MergeFrom(from);
-      const int count = from.size();
-      field_.Reserve(field_.size() + count);
-      for (int i = 0; i < count; ++i) harena::pb::codec::AddString(field_, from.Get(i));
+      harena::pb::codec::MergeStrings(field_, from);
     } else {
       field_.MergeFrom(from);
     }
@@ -128,6 +130,8 @@ class HarenaRepeatedPtrField {
     explicit NewString(Stock& field) noexcept : field_(field) {}
     NewString* operator->() noexcept { return this; }
     void assign(std::string_view text) { harena::pb::codec::AddString(field_, text); }
+    void assign(const std::string& text) { harena::pb::codec::AddString(field_, text); }
+    void assign(const char* text) { assign(std::string_view(text)); }
     void assign(const char* text, size_t bytes) { assign(std::string_view(text, bytes)); }
     operator std::string*() {  // NOLINT(google-explicit-constructor)
       assign(std::string_view());

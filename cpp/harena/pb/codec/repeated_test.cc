@@ -12,6 +12,7 @@
 #include "harena/mem/test_pool.h"
 #include "harena/pb/codec/test_safety.h"
 #include "harena/pb/message.h"
+#include "harena/pb/parse.h"
 
 // Elsewhere the fields are protobuf's.
 #if HARENA_CODEC
@@ -72,6 +73,47 @@ TEST_F(Repeated, TheNewestArrayGrowsWhereItStands) {
   for (int i = 50; i < 100; ++i) message->add_numbers(i);
   for (int i = 0; i < 100; ++i) ASSERT_EQ(message->numbers(i), i);
   EXPECT_EQ(message->ratios(0), 0.5);
+}
+
+TEST_F(Repeated, CopiesOfStringsOfEveryLength) {
+  Whole from;
+  for (int length = 0; length < 300; ++length) {
+    from.add_texts(std::string(length, static_cast<char>('a' + length % 26)));
+  }
+  // A short text in a body of its own.
+  std::string roomy("short");
+  roomy.reserve(1000);
+  from.add_texts(std::move(roomy));
+  Whole expected = from;
+  auto* message = scope_.CreateMessage<Whole>();
+  const auto check = [&] {
+    ASSERT_EQ(message->texts_size(), expected.texts_size());
+    for (int i = 0; i < expected.texts_size(); ++i) ASSERT_EQ(message->texts(i), expected.texts(i));
+    EXPECT_EQ(message->SerializeAsString(), expected.SerializeAsString());
+  };
+  message->MergeFrom(from);
+  check();
+  // Into a field that has elements.
+  message->MergeFrom(from);
+  expected.MergeFrom(from);
+  check();
+  // Into one that keeps cleared objects.
+  message->mutable_texts()->DeleteSubrange(5, 200);
+  message->mutable_texts()->RemoveLast();
+  expected.mutable_texts()->DeleteSubrange(5, 200);
+  expected.mutable_texts()->RemoveLast();
+  message->MergeFrom(from);
+  expected.MergeFrom(from);
+  check();
+  // From what may only be read, and the copy may be changed.
+  const auto frozen = ParseFrozen<Whole>(scope_, from.SerializeAsString());
+  ASSERT_TRUE(frozen);
+  message->CopyFrom(*frozen.message);
+  expected.CopyFrom(from);
+  check();
+  for (std::string& text : *message->mutable_texts()) text += " and a text that takes a body";
+  for (std::string& text : *expected.mutable_texts()) text += " and a text that takes a body";
+  check();
 }
 
 TEST_F(Repeated, AnElementMayBeAddedToItsOwnField) {

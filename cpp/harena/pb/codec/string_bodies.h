@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "harena/base/compiler.h"
 #include "harena/pb/layout/string_image.h"
 
 namespace harena::pb::codec {
@@ -19,6 +20,9 @@ namespace harena::pb::codec {
 
 /// Constructs a string with that content at `place`. Throws std::bad_alloc.
 std::string* MakeString(void* place, std::string_view text);
+
+/// The same for what is a string already.
+HARENA_INLINE std::string* CopyString(void* place, const std::string& text);
 
 /// Ends `string`, but keeps its body when it is of a size that MakeString() makes.
 inline void EndString(std::string& string) noexcept;
@@ -41,6 +45,15 @@ inline constexpr size_t kSharedBodiesBytesMax = size_t{32} << 20;
 
 /// EndString() for a string that has a body.
 void EndLongString(std::string& string) noexcept;
+
+std::string* CopyString(void* place, const std::string& text) {
+  if (HARENA_LIKELY(text.size() <= layout::StringImage::kLocalMax)) {
+    // A string has room for a local text, wherever its bytes are.
+    layout::StringImage::WriteLocal(place, text.data(), text.size());
+    return static_cast<std::string*>(place);
+  }
+  return MakeString(place, text);
+}
 
 void EndString(std::string& string) noexcept {
   if (!layout::IsLocal(string)) EndLongString(string);

@@ -37,6 +37,12 @@ void SetString(ArenaStringPtr& field, std::string_view text, Arena* arena) {
   }
 }
 
+void SetString(ArenaStringPtr& field, const std::string& text, Arena* arena) {
+  if (HARENA_UNLIKELY(!field.IsDefault() || !TrySet(field, text, arena))) {
+    field.Set(text, arena);
+  }
+}
+
 bool TryAdoptFirst(ArenaStringPtr& field, std::string& text, Arena* arena) {
   return TrySet(field, std::move(text), arena);
 }

@@ -17,6 +17,8 @@ namespace harena::pb::codec {
 /// Throws std::bad_alloc.
 void SetString(google::protobuf::internal::ArenaStringPtr& field, std::string_view text,
                google::protobuf::Arena* arena);
+void SetString(google::protobuf::internal::ArenaStringPtr& field, const std::string& text,
+               google::protobuf::Arena* arena);
 /// The same for a field that has no value, with the body of `text`, which is only then taken.
 /// False when it is none of ours.
 bool TryAdoptFirst(google::protobuf::internal::ArenaStringPtr& field, std::string& text,
@@ -33,7 +35,9 @@ struct HarenaArenaStringPtr : ArenaStringPtr {
   using ArenaStringPtr::ArenaStringPtr;
 
   // As ArenaStringPtr's own overloads.
-  void Set(ConstStringParam value, Arena* arena) { SetText(value, arena); }
+  void Set(ConstStringParam value, Arena* arena) {
+    harena::pb::codec::SetString(*this, value, arena);
+  }
   void Set(const char* text, Arena* arena) { SetText(text, arena); }
   void Set(const char* text, size_t length, Arena* arena) {
     SetText(std::string_view(text, length), arena);
@@ -46,7 +50,7 @@ struct HarenaArenaStringPtr : ArenaStringPtr {
   void Set(std::reference_wrapper<RefWrappedType> value, Arena* arena) {
     Set(value.get(), arena);
   }
-  void SetBytes(ConstStringParam value, Arena* arena) { SetText(value, arena); }
+  void SetBytes(ConstStringParam value, Arena* arena) { Set(value, arena); }
   void SetBytes(std::string&& value, Arena* arena) { Set(std::move(value), arena); }
   void SetBytes(const char* text, Arena* arena) { SetText(text, arena); }
   void SetBytes(const void* data, size_t size, Arena* arena) {

@@ -29,4 +29,18 @@ HARENA_NOINLINE void StringStore::AddSlab() {
   newest_ = slab;
 }
 
+void StringStore::Copy(const std::string* const* from, size_t count, void** to) {
+  while (count != 0) {
+    if (newest_ == nullptr || newest_->used == newest_->capacity) AddSlab();
+    const size_t now = std::min<size_t>(count, newest_->capacity - newest_->used);
+    for (size_t i = 0; i < now; ++i) {
+      to[i] = CopyString(newest_->strings() + newest_->used, *from[i]);
+      ++newest_->used;
+    }
+    from += now;
+    to += now;
+    count -= now;
+  }
+}
+
 }  // namespace harena::pb::codec

@@ -35,6 +35,13 @@ class StringStore {
     ++newest_->used;
     return string;
   }
+  HARENA_INLINE std::string* TryMake(const std::string& text) {
+    void* const place = TryPlace();
+    if (HARENA_UNLIKELY(place == nullptr)) return nullptr;
+    std::string* const string = CopyString(place, text);
+    ++newest_->used;
+    return string;
+  }
   /// The same, taking the body over.
   std::string* TryMake(std::string&& text) {
     void* const place = TryPlace();
@@ -43,6 +50,13 @@ class StringStore {
     ++newest_->used;
     return string;
   }
+
+  /// Copies of `count` strings; their addresses go to `to`. Throws likewise, and then nobody has to
+  /// end those that are there already.
+  /// REQUIRES: IsHere().
+  void Copy(const std::string* const* from, size_t count, void** to);
+
+  bool IsHere() const noexcept { return thread_ == &thread_mark_; }
 
  private:
   struct Slab {
@@ -59,7 +73,7 @@ class StringStore {
   };
 
   HARENA_INLINE void* TryPlace() {
-    if (HARENA_UNLIKELY(thread_ != &thread_mark_)) return nullptr;
+    if (HARENA_UNLIKELY(!IsHere())) return nullptr;
     if (HARENA_UNLIKELY(newest_ == nullptr || newest_->used == newest_->capacity)) AddSlab();
     return newest_->strings() + newest_->used;
   }

@@ -1,9 +1,13 @@
 #include "harena/pb/codec/write.h"
 
 #include <climits>
+#include <cstddef>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format.h>
+
+#include "harena/pb/layout/pointers_window.h"
+#include "harena/pb/layout/string_image.h"
 
 #if HARENA_SERIALIZER
 namespace harena::pb::codec {
@@ -34,11 +38,37 @@ HARENA_INLINE uint8_t* WriteText(uint8_t* to, Writer& writer, uint32_t tag, std:
   return PutTag(PutVarint(to, size), tag);
 }
 
+#if HARENA_CODEC
+// A string that lies in itself is written by one copy of sixteen bytes that ends where it ends:
+// below it are bytes of the string object, and what they overwrite is yet to be written.
+HARENA_INLINE uint8_t* WriteWhole(uint8_t* to, Writer& writer, uint32_t tag,
+                                  const std::string& text, const char* utf8_name) {
+  using layout::StringImage;
+  const size_t size = text.size();
+  if (HARENA_UNLIKELY(!layout::IsLocal(text))) return WriteText(to, writer, tag, text, utf8_name);
+  static_assert(offsetof(StringImage, local) == 16 && StringImage::kLocalMax < 16);
+  static_assert(Writer::kSlackBytes >= 16);
+  to = writer.Room(to, size);
+  const char* const text_end =
+      reinterpret_cast<const char*>(&text) + offsetof(StringImage, local) + size;
+  if (HARENA_UNLIKELY(!CopyShortTextBackwards(to, text_end, size))) {
+    CheckUtf8OnWrite(text, utf8_name);
+  }
+  to -= size;
+  *--to = static_cast<uint8_t>(size);
+  return PutTag(to, tag);
+}
+#endif
+
 }  // namespace
 
 uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag, const std::string& text,
                      const char* utf8_name) {
+#if HARENA_CODEC
+  return WriteWhole(to, writer, tag, text, utf8_name);
+#else
   return WriteText(to, writer, tag, text, utf8_name);
+#endif
 }
 
 uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag, std::string_view text,
@@ -48,9 +78,17 @@ uint8_t* WriteString(uint8_t* to, Writer& writer, uint32_t tag, std::string_view
 
 uint8_t* WriteRepeatedString(uint8_t* to, Writer& writer, uint32_t tag,
                              const RepeatedPtrField<std::string>& field, const char* utf8_name) {
+#if HARENA_CODEC
+  if (field.empty()) return to;
+  const std::string* const* const strings = layout::StringsOf(field);
   for (int i = field.size() - 1; i >= 0; --i) {
-    to = WriteString(to, writer, tag, field.Get(i), utf8_name);
+    to = WriteWhole(to, writer, tag, *strings[i], utf8_name);
   }
+#else
+  for (int i = field.size() - 1; i >= 0; --i) {
+    to = WriteText(to, writer, tag, field.Get(i), utf8_name);
+  }
+#endif
   return to;
 }
 

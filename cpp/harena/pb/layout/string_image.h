@@ -56,6 +56,16 @@ struct HARENA_MAY_ALIAS StringImage {
     return ascii;
   }
 
+  /// Write() for a text of at most kLocalMax bytes where kLocalMax + 1 can be read.
+  HARENA_INLINE static bool WriteLocal(void* place, const char* text, size_t length) noexcept {
+    auto* image = static_cast<StringImage*>(place);
+    image->data = image->local;
+    image->length = length;
+    const bool ascii = codec::CopyShortText(image->local, text, length);
+    image->local[length] = '\0';
+    return ascii;
+  }
+
   /// Writes to `place` an image of the string that `other` is the image of; they share content.
   static void Share(void* place, const std::string& other) noexcept {
     auto* image = static_cast<StringImage*>(place);
