@@ -12,8 +12,8 @@
 
 namespace harena {
 
-/// What the scopes of one method did. Counts since the start. No snapshot has more scopes ended than
-/// made (cpp/tests/models/scope_counts.pml).
+/// What the scopes of one method did. Counts since the start. No snapshot has more scopes ended
+/// than made (cpp/tests/models/scope_counts.pml).
 struct ScopePoolStats {
   uint64_t scopes_made = 0;
   uint64_t scopes_ended = 0;
