@@ -13,7 +13,10 @@ cd "$(dirname "$0")/.."
 go=$(tools/go_path.sh)
 PATH=$(dirname "$go"):$PATH
 export PATH GOWORK=off
-database=${GOVULNDB:-https://vuln.go.dev}
+database=()
+if [[ -n "${GOVULNDB:-}" ]]; then
+  database=(-db "$GOVULNDB")
+fi
 tool=$PWD/build/go-tools/govulncheck
 "$go" build -C go/tools -o "$(dirname "$tool")/" golang.org/x/vuln/cmd/govulncheck
 
@@ -42,11 +45,11 @@ fi
 failed=()
 for module in "$@"; do
   status=0
-  answer=$(cd "$module" && "$tool" -db "$database" ./... 2>&1) || status=$?
+  answer=$(cd "$module" && "$tool" "${database[@]}" ./... 2>&1) || status=$?
   if [[ $status -eq 0 ]]; then
     continue
   elif [[ $answer == *"fetching vulnerabilities"* ]]; then
-    echo "go_vulns: the database $database cannot be reached: NO Go module was checked for known vulnerabilities"
+    echo "go_vulns: the database of vulnerabilities cannot be reached: NO Go module was checked for known vulnerabilities"
     echo "  ($answer)"
     [[ -z "${HARENA_VULNS_REQUIRED:-}" ]]
     exit
@@ -58,4 +61,4 @@ if [[ ${#failed[@]} -gt 0 ]]; then
   echo "go_vulns: red: ${failed[*]}" >&2
   exit 1
 fi
-echo "go_vulns: $# modules, nothing known in $database"
+echo "go_vulns: $# modules, no vulnerability known"

@@ -9,6 +9,7 @@
 
 #include "harena/mem/failing_page_source.h"
 #include "harena/mem/test_pool.h"
+#include "tests/safety_count.h"
 
 namespace harena {
 namespace {
@@ -225,6 +226,10 @@ TEST(PagePool, ManyPoolsOneAfterAnother) {
 
 class PagePoolDeathTest : public testing::Test {
  protected:
+  void TearDown() override {
+    SafetyCount(HasFailure() ? "detectors_silent" : "detectors_fired", 1);
+  }
+
   PagePool pool_{TestOptions()};
 };
 

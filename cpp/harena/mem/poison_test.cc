@@ -7,6 +7,7 @@
 #include "harena/mem/arena.h"
 #include "harena/mem/page_pool.h"
 #include "harena/mem/test_pool.h"
+#include "tests/safety_count.h"
 
 #if !HARENA_ASAN
 #error "poison_test.cc needs AddressSanitizer: configure with -DHARENA_SANITIZE=address"
@@ -24,6 +25,10 @@ void Write(void* data, size_t offset) { static_cast<volatile char*>(data)[offset
 
 class PoisonDeathTest : public testing::Test {
  protected:
+  void TearDown() override {
+    SafetyCount(HasFailure() ? "detectors_silent" : "detectors_fired", 1);
+  }
+
   PagePool pool_{TestOptions()};
 };
 

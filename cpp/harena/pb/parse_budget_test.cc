@@ -18,6 +18,7 @@
 #include "harena/test/shapes.pb.h"
 #include "harena/test/shapes2.pb.h"
 #include "harena/test/wide.pb.h"
+#include "tests/safety_count.h"
 
 namespace harena::pb {
 namespace {
@@ -134,6 +135,8 @@ TEST_P(BudgetProperty, NeverExceededByMoreThanAPage) {
     EXPECT_EQ(pool.stats().bytes_in_use, 0u) << hostile.name;
   }
   EXPECT_GT(refused, 10);
+  SafetyCount("inputs_tried", 3 * HostileWires().size());
+  SafetyCount("budgets_refused", refused);
 }
 
 std::string ModeAndLimit(const testing::TestParamInfo<std::tuple<Mode, size_t>>& info) {
@@ -194,6 +197,8 @@ TEST(Budget, ThreeThousandThrowsAtDifferentDepths) {
     over_bytes_max = std::max(over_bytes_max, used_bytes - limit);
   }
   EXPECT_GT(refused, 1500);
+  SafetyCount("inputs_tried", 3000);
+  SafetyCount("budgets_refused", refused);
   EXPECT_LE(over_bytes_max, kPageBytes);
   EXPECT_EQ(pool.stats().bytes_in_use, 0u);
 }

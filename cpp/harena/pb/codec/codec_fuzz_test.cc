@@ -7,6 +7,7 @@
 #include "harena/pb/codec/test_random_message.h"
 #include "harena/pb/codec/test_subject.h"
 #include "harena/pb/codec/test_wire_mutation.h"
+#include "tests/safety_count.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
@@ -31,6 +32,7 @@ TEST_P(CodecFuzz, InputsFromASeed) {
       wire = Mutate(wire, random);
     }
   }
+  SafetyCount("inputs_tried", 4 * kMessages);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CodecFuzz, testing::Range(1, 9));
