@@ -34,15 +34,21 @@ Registry& TheRegistry() {
 thread_local constinit std::array<ThreadCache*, PagePool::kPoolsMax> thread_caches{};
 thread_local constinit bool thread_is_ending = false;
 
-uint32_t ClaimIndex(PagePool* pool) {
+// kPoolsMax when every place is taken.
+uint32_t TryClaimIndex(PagePool* pool) noexcept {
   std::lock_guard lock(TheRegistry().mutex);
   auto& pools = TheRegistry().pools;
   const auto free = std::find_if(pools.begin(), pools.end(),
                                  [](const auto& place) { return place.load() == nullptr; });
-  HARENA_CHECK(free != pools.end(),
-               "more than 64 page pools at once; share pools between methods instead");
-  free->store(pool);
+  if (free != pools.end()) free->store(pool);
   return static_cast<uint32_t>(free - pools.begin());
+}
+
+uint32_t ClaimIndex(PagePool* pool) noexcept {
+  const uint32_t index = TryClaimIndex(pool);
+  HARENA_CHECK(index != PagePool::kPoolsMax,
+               "more than 64 page pools at once; share pools between methods instead");
+  return index;
 }
 
 const PagePoolOptions& Valid(const PagePoolOptions& options) {
@@ -68,11 +74,16 @@ struct PagePool::ThreadExit {
 };
 
 PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source)
+    : PagePool(options, source, Recycling::kAll) {}
+
+PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source, Recycling recycling)
     : options_(Valid(options)),
       page_shift_(static_cast<uint32_t>(std::countr_zero(options.page_bytes))),
       class_count_(static_cast<uint32_t>(
           std::countr_zero(options.block_bytes_max / options.page_bytes) + 1)),
-      index_(ClaimIndex(this)),
+      recycled_class_count_(recycling == Recycling::kAll ? class_count_ : 0),
+      page_class_(recycling == Recycling::kAll ? 0 : kUnpooledClass),
+      index_(recycling == Recycling::kAll ? ClaimIndex(this) : TryClaimIndex(this)),
       heap_(options, source, this),
       last_decay_ms_(options.now_ms()) {
   for (uint32_t i = 0; i < class_count_; ++i) {
@@ -82,13 +93,14 @@ PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source)
 }
 
 PagePool::~PagePool() {
+  EndQuarantine();
   std::lock_guard lock(TheRegistry().mutex);
   while (caches_ != nullptr) {
     ThreadCache& cache = *caches_;
     Abandon(cache);
     cache.pool.store(nullptr);
   }
-  TheRegistry().pools[index_].store(nullptr);
+  if (index_ < kPoolsMax) TheRegistry().pools[index_].store(nullptr);
   HARENA_CHECK(allocated_bytes_.load() == freed_bytes_.load(),
                "a page pool is destroyed while blocks of it are in use; "
                "end every scope, arena and message on it first");
@@ -110,15 +122,21 @@ PagePool* PagePool::OwnerOf(const void* address) noexcept {
   return region == nullptr ? nullptr : region->pool;
 }
 
-uint32_t PagePool::ClassOf(size_t bytes) const noexcept {
+// Of the sizes, recycled or not.
+uint32_t PagePool::SizeClassOf(size_t bytes) const noexcept {
   if (bytes <= options_.page_bytes) return 0;
-  const auto size_class = static_cast<uint32_t>(std::bit_width((bytes - 1) >> page_shift_));
-  return size_class < class_count_ ? size_class : kUnpooledClass;
+  return static_cast<uint32_t>(std::bit_width((bytes - 1) >> page_shift_));
+}
+
+uint32_t PagePool::ClassOf(size_t bytes) const noexcept {
+  if (bytes <= options_.page_bytes) return page_class_;
+  const uint32_t size_class = SizeClassOf(bytes);
+  return size_class < recycled_class_count_ ? size_class : kUnpooledClass;
 }
 
 size_t PagePool::BlockBytes(size_t bytes_min) const noexcept {
-  const uint32_t size_class = ClassOf(bytes_min);
-  if (size_class != kUnpooledClass) return options_.page_bytes << size_class;
+  const uint32_t size_class = SizeClassOf(bytes_min);
+  if (size_class < class_count_) return options_.page_bytes << size_class;
   return (bytes_min + mem_internal::kRegionBytes - 1) & ~(mem_internal::kRegionBytes - 1);
 }
 
@@ -386,6 +404,7 @@ size_t PagePool::Decay() noexcept {
   const bool backwards = now_ms < last_ms;
   if ((backwards ? last_ms - now_ms : now_ms - last_ms) < decay_ms / 2 + 1) return 0;
   if (!last_decay_ms_.compare_exchange_strong(last_ms, now_ms)) return 0;
+  DecayQuarantine();
   SweepCaches(/*all=*/false, last_ms);
   // After a clock that jumped back no block's age is known: all of them count as old.
   if (backwards) return heap_.Decay(UINT64_MAX);
@@ -393,6 +412,7 @@ size_t PagePool::Decay() noexcept {
 }
 
 size_t PagePool::Trim() noexcept {
+  DecayQuarantine();
   SweepCaches(/*all=*/true, options_.now_ms());
   return heap_.Decay(UINT64_MAX);
 }
