@@ -4,7 +4,6 @@ package arena
 
 import (
 	"reflect"
-	"runtime"
 	"unsafe"
 )
 
@@ -25,25 +24,9 @@ type debugState struct {
 	maps   []quarantinedMap
 }
 
-type quarantined struct {
-	typ   *Type
-	ptr   unsafe.Pointer
-	bytes uintptr
-	reset []uintptr
-}
-
-type quarantinedMap struct {
-	value reflect.Value
-	reset []uintptr
-}
-
 // quarantine poisons memory and keeps it for a while.
 func (d *debugState) quarantine(t *Type, ptr unsafe.Pointer, bytes uintptr) {
-	layout := layoutOf(t.elem)
-	for off := uintptr(0); off < bytes; off += t.size {
-		layout.poison(unsafe.Add(ptr, off))
-	}
-	d.chunks = append(d.chunks, quarantined{typ: t, ptr: ptr, bytes: bytes, reset: callers()})
+	d.chunks = append(d.chunks, newQuarantined(t, ptr, bytes, callers()))
 	d.bytes += bytes
 }
 
@@ -56,10 +39,10 @@ func (d *debugState) quarantineMap(m reflect.Value) {
 // looked at once at least, however large it is.
 func (d *debugState) check() {
 	for i := range d.chunks {
-		d.chunks[i].check()
+		d.chunks[i].check(report)
 	}
 	for i := range d.maps {
-		d.maps[i].check()
+		d.maps[i].check(report)
 	}
 	leaving := 0
 	for ; d.bytes > quarantineBytesMax; leaving++ {
@@ -75,28 +58,8 @@ func (d *debugState) drop() {
 	*d = debugState{}
 }
 
-func (q *quarantined) check() {
-	layout := layoutOf(q.typ.elem)
-	for off := uintptr(0); off < q.bytes; off += q.typ.size {
-		ptr := unsafe.Add(q.ptr, off)
-		offset, ok := layout.broken(ptr)
-		if ok {
-			continue
-		}
-		field, start := fieldAt(q.typ.elem, offset)
-		// Poisoned anew, so that it is reported once.
-		layout.poison(ptr)
-		report(&StaleWrite{Type: q.typ.elem, Field: field, Offset: start, Index: int(off / q.typ.size), Reset: q.reset})
-	}
-}
-
-func (q *quarantinedMap) check() {
-	if q.value.Len() > 0 {
-		q.value.Clear()
-		report(&StaleWrite{Type: q.value.Type(), Reset: q.reset})
-	}
-}
-
+// report hands a stale write to the hook. Nobody looks at the logs of a debug build: without a hook
+// it panics.
 func report(w *StaleWrite) {
 	if hook := staleWriteHook.Load(); hook != nil {
 		(*hook)(w)
@@ -104,24 +67,3 @@ func report(w *StaleWrite) {
 	}
 	panic(w)
 }
-
-// callers returns where the memory is taken back: the caller of Reset or Free and those above it.
-func callers() []uintptr {
-	pcs := make([]uintptr, 24)
-	pcs = pcs[:runtime.Callers(2, pcs)]
-	// This package's own frames say nothing to the reader.
-	for len(pcs) > 1 {
-		name := runtime.FuncForPC(pcs[0] - 1).Name()
-		pcs = pcs[1:]
-		if name == arenaReset || name == arenaFree {
-			break
-		}
-	}
-	return pcs
-}
-
-var (
-	packagePath = reflect.TypeFor[Arena]().PkgPath()
-	arenaReset  = packagePath + ".(*Arena).Reset"
-	arenaFree   = packagePath + ".(*Arena).Free"
-)

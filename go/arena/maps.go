@@ -130,6 +130,11 @@ func (l *mapList) reset(st *state, keep bool) {
 			m.value.Clear()
 			st.debug.quarantineMap(m.value)
 		}
+		if keep && st.sample != nil {
+			m.value.Clear()
+			st.sample.addMap(m.value)
+			continue // the state is dropped with all it has
+		}
 		if keep && !Debug && entries <= mapEntriesMax && uintptr(entries)*l.typ.entryBytes <= mapEntriesBytesMax {
 			if entries > 0 {
 				m.value.Clear()

@@ -1,5 +1,3 @@
-//go:build harena_debug
-
 package arena
 
 import (
@@ -54,7 +52,7 @@ func (l *layout) add(t reflect.Type, offset uintptr) {
 		return
 	case reflect.Array:
 		elem := layoutOf(t.Elem())
-		if len(elem.leaves) == 1 && elem.leaves[0].kind == reflect.Int && elem.leaves[0].size == elem.size {
+		if elem.isNumbers() {
 			l.leaves = append(l.leaves, leaf{kind: reflect.Int, offset: offset, size: t.Size()})
 		} else {
 			l.leaves = append(l.leaves, leaf{kind: kind, offset: offset, count: t.Len(), elem: elem})
@@ -91,11 +89,40 @@ func (l *layout) poison(value unsafe.Pointer) {
 		case reflect.Pointer:
 			*(*unsafe.Pointer)(ptr) = nil
 		default:
-			for j := range leaf.size {
-				*(*byte)(unsafe.Add(ptr, j)) = poisonByte
-			}
+			poisonNumbers(ptr, leaf.size)
 		}
 	}
+}
+
+var poisonWord = [8]byte{poisonByte, poisonByte, poisonByte, poisonByte, poisonByte, poisonByte, poisonByte, poisonByte}
+
+// poisonNumbers overwrites memory without pointers.
+func poisonNumbers(ptr unsafe.Pointer, bytes uintptr) {
+	if bytes == 8 {
+		*(*[8]byte)(ptr) = poisonWord
+		return
+	}
+	all := unsafe.Slice((*byte)(ptr), bytes)
+	for done := copy(all, poisonWord[:]); done < len(all); done *= 2 {
+		copy(all[done:], all[:done])
+	}
+}
+
+// brokenNumbers returns the offset of the first byte that is not as poisonNumbers left it, or ok.
+func brokenNumbers(ptr unsafe.Pointer, bytes uintptr) (offset uintptr, ok bool) {
+	for ; offset+8 <= bytes && *(*[8]byte)(unsafe.Add(ptr, offset)) == poisonWord; offset += 8 {
+	}
+	for ; offset < bytes; offset++ {
+		if *(*byte)(unsafe.Add(ptr, offset)) != poisonByte {
+			return offset, false
+		}
+	}
+	return 0, true
+}
+
+// isNumbers reports whether the values have no parts but numbers, and no gaps.
+func (l *layout) isNumbers() bool {
+	return len(l.leaves) == 1 && l.leaves[0].kind == reflect.Int && l.leaves[0].size == l.size
 }
 
 // broken returns the offset of the first leaf that is not as poison left it, or ok.
@@ -124,10 +151,8 @@ func (l *layout) broken(value unsafe.Pointer) (offset uintptr, ok bool) {
 		case reflect.Pointer:
 			ok = *(*unsafe.Pointer)(ptr) == nil
 		default:
-			for j := range leaf.size {
-				if *(*byte)(unsafe.Add(ptr, j)) != poisonByte {
-					return leaf.offset + j, false
-				}
+			if at, ok := brokenNumbers(ptr, leaf.size); !ok {
+				return leaf.offset + at, false
 			}
 		}
 		if !ok {

@@ -204,9 +204,12 @@ func (s *slab) recycle(state *state, chunks []chunk, keep bool) (used uintptr) {
 		used += c.used
 		if keep && c.used > 0 {
 			raceWriteRange(c.ptr, c.used)
-			if Debug {
+			switch {
+			case Debug:
 				state.debug.quarantine(s.typ, c.ptr, c.used)
-			} else {
+			case state.sample != nil:
+				state.sample.add(s.typ, c.ptr, c.used)
+			default:
 				s.zero(c.ptr, c.used)
 			}
 		}

@@ -15,6 +15,7 @@ type state struct {
 	text    text
 	cache   [cacheSize]cacheEntry
 	debug   debugState
+	sample  *sample         // where the memory goes at the next reset, when it is sampled
 	cleanup runtime.Cleanup // of NewFinalizer
 
 	retain    bool

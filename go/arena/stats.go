@@ -62,4 +62,9 @@ type PoolStats struct {
 	Refusals  uint64 // arenas not kept because of PoolOptions.BytesMax or Close
 	Decayed   uint64 // arenas dropped because they stayed idle
 	Abandoned uint64 // arenas of [NewFinalizer] that became unreachable without Free
+
+	Sampled           uint64 // arenas put into quarantine, by PoolOptions.QuarantineOneIn
+	StaleWrites       uint64 // values in quarantine that were found written
+	ArenasQuarantined int64  // in quarantine now
+	BytesQuarantined  int64  // held by those, in bytes
 }

@@ -52,7 +52,7 @@ func (g *Group) Add(name string, options Options) (*Pool, error) {
 	if there := g.pools[name]; there != nil {
 		return there, nil
 	}
-	pool, err := NewPool(options)
+	pool, err := newNamedPool(name, options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

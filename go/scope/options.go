@@ -16,6 +16,11 @@ type Options struct {
 	// DepthMax bounds how deeply the messages of a request may nest. Zero means protobuf's own
 	// limit.
 	DepthMax int
+
+	// QuarantineOneIn samples scopes: of one in so many, at random, no memory is reused. It is
+	// poisoned at the end, so that who reads it later sees that, and looked at for later writes. Zero
+	// samples none; 1000 is a good number. See arena.PoolOptions. It cannot be changed later.
+	QuarantineOneIn int
 }
 
 var errHeapLimit = errors.New("harena/scope: mode heap cannot hold a limit; " +
@@ -30,6 +35,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("harena/scope: RequestBytesMax is %d; want 0 (no bound) or more", o.RequestBytesMax)
 	case o.DepthMax < 0:
 		return fmt.Errorf("harena/scope: DepthMax is %d; want 0 (no bound) or more", o.DepthMax)
+	case o.QuarantineOneIn < 0:
+		return fmt.Errorf("harena/scope: QuarantineOneIn is %d; want 0 (no quarantine) or more", o.QuarantineOneIn)
 	case o.Mode == Heap && (o.RequestBytesMax != 0 || o.DepthMax != 0):
 		return errHeapLimit
 	}

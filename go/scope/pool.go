@@ -24,12 +24,16 @@ type Pool struct {
 }
 
 // NewPool returns a pool, or what is wrong with the options.
-func NewPool(options Options) (*Pool, error) {
+func NewPool(options Options) (*Pool, error) { return newNamedPool("", options) }
+
+// newNamedPool makes a pool that reports call by the name.
+func newNamedPool(name string, options Options) (*Pool, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
 	p := &Pool{}
 	p.options.Store(&options)
+	p.arenas.Configure(arena.PoolOptions{QuarantineOneIn: options.QuarantineOneIn, Name: name})
 	return p, nil
 }
 

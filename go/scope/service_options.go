@@ -16,6 +16,10 @@ type ServiceOptions struct {
 	// DepthMax bounds how deeply messages may nest. Zero means protobuf's own limit.
 	DepthMax int
 
+	// QuarantineOneIn samples scopes to find who uses their memory too late; see [Options]. Zero means
+	// none.
+	QuarantineOneIn int
+
 	// StreamScope says how streams use scopes.
 	StreamScope StreamScope
 
@@ -29,6 +33,7 @@ type MethodOptions struct {
 	Mode            Mode
 	RequestBytesMax int64
 	DepthMax        int
+	QuarantineOneIn int
 	StreamScope     StreamScope
 }
 
@@ -41,6 +46,7 @@ func (o ServiceOptions) Method(name string) MethodOptions {
 		Mode:            o.Mode,
 		RequestBytesMax: o.RequestBytesMax,
 		DepthMax:        o.DepthMax,
+		QuarantineOneIn: o.QuarantineOneIn,
 		StreamScope:     o.StreamScope,
 	}
 }
@@ -66,7 +72,12 @@ func (o ServiceOptions) NewGroup(names []string) (*Group, error) {
 
 // Scope returns what the method's pool is to be made with.
 func (o MethodOptions) Scope() Options {
-	return Options{Mode: o.Mode, RequestBytesMax: o.RequestBytesMax, DepthMax: o.DepthMax}
+	return Options{
+		Mode:            o.Mode,
+		RequestBytesMax: o.RequestBytesMax,
+		DepthMax:        o.DepthMax,
+		QuarantineOneIn: o.QuarantineOneIn,
+	}
 }
 
 // Validate says what is wrong with the settings.

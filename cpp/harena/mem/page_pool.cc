@@ -1,56 +1,44 @@
 #include "harena/mem/page_pool.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <bit>
 #include <mutex>
 #include <new>
 #include <thread>
-#include <type_traits>
 
 #include "harena/base/check.h"
 #include "harena/base/poison.h"
+#include "harena/mem/internal/page_pool_fork.h"
+#include "harena/mem/internal/pool_registry.h"
 #include "harena/mem/internal/thread_cache.h"
 
 namespace harena {
 
 using mem_internal::kUnpooledClass;
 using mem_internal::Region;
+using mem_internal::TheRegistry;
 using mem_internal::ThreadCache;
 
 namespace {
 
-// Which pool has which index, and which caches belong to which pool. Taken when a thread first uses
-// a pool, when a thread or a pool ends, for decay and by fork(): never to allocate. Ordered before
-// the caches' locks and the heap's mutex. Never destroyed, because threads may end after static
-// destruction.
-struct Registry {
-  std::mutex mutex;
-  std::array<std::atomic<PagePool*>, PagePool::kPoolsMax> pools{};
-};
-static_assert(std::is_trivially_destructible_v<Registry>);
-
-Registry& TheRegistry() {
-  static constinit Registry registry;
-  return registry;
-}
-
-// In the child of a fork() the blocks that the parent's other threads held never come back.
-std::atomic<bool> is_fork_child{false};
-
 thread_local constinit std::array<ThreadCache*, PagePool::kPoolsMax> thread_caches{};
 thread_local constinit bool thread_is_ending = false;
 
-uint32_t ClaimIndex(PagePool* pool) {
+// kPoolsMax when every place is taken.
+uint32_t TryClaimIndex(PagePool* pool) noexcept {
   std::lock_guard lock(TheRegistry().mutex);
   auto& pools = TheRegistry().pools;
   const auto free = std::find_if(pools.begin(), pools.end(),
                                  [](const auto& place) { return place.load() == nullptr; });
-  HARENA_CHECK(free != pools.end(),
-               "more than 64 page pools at once; share pools between methods instead");
-  free->store(pool);
+  if (free != pools.end()) free->store(pool);
   return static_cast<uint32_t>(free - pools.begin());
+}
+
+uint32_t ClaimIndex(PagePool* pool) noexcept {
+  const uint32_t index = TryClaimIndex(pool);
+  HARENA_CHECK(index != PagePool::kPoolsMax,
+               "more than 64 page pools at once; share pools between methods instead");
+  return index;
 }
 
 const PagePoolOptions& Valid(const PagePoolOptions& options) {
@@ -75,51 +63,16 @@ struct PagePool::ThreadExit {
   }
 };
 
-// Holds everything still while the process forks: the child has only the forking thread, so a lock
-// that another one holds would be held for ever, and what it guards could be half changed.
-struct PagePool::Fork {
-  template <typename Function>
-  static void ForEachPool(Function function) {
-    for (auto& place : TheRegistry().pools) {
-      if (PagePool* pool = place.load()) function(*pool);
-    }
-  }
-  static void Before() {
-    TheRegistry().mutex.lock();
-    ForEachPool([](PagePool& pool) {
-      for (ThreadCache* cache = pool.caches_; cache != nullptr; cache = cache->next) {
-        while (!cache->TryLock()) std::this_thread::yield();
-      }
-      pool.heap_.LockForFork();
-    });
-  }
-  static void After() {
-    ForEachPool([](PagePool& pool) {
-      pool.heap_.UnlockAfterFork();
-      for (ThreadCache* cache = pool.caches_; cache != nullptr; cache = cache->next) {
-        cache->Unlock();
-      }
-    });
-    TheRegistry().mutex.unlock();
-  }
-  static void AfterInChild() {
-    is_fork_child.store(true);
-    ForEachPool([](PagePool& pool) { pool.heap_.ForgetWhatIsOutside(); });
-    After();
-  }
-  static void Install() {
-    // Without memory for it, fork() is as it was without us.
-    static const int installed = pthread_atfork(&Before, &After, &AfterInChild);
-    static_cast<void>(installed);
-  }
-};
-
 PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source)
+    : PagePool(options, source, Recycling::kAll) {}
+
+PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source, Recycling recycling)
     : options_(Valid(options)),
       page_shift_(static_cast<uint32_t>(std::countr_zero(options.page_bytes))),
       class_count_(static_cast<uint32_t>(
           std::countr_zero(options.block_bytes_max / options.page_bytes) + 1)),
-      index_(ClaimIndex(this)),
+      recycled_class_count_(recycling == Recycling::kAll ? class_count_ : 0),
+      page_class_(recycling == Recycling::kAll ? 0 : kUnpooledClass),
       heap_(options, source, this),
       last_decay_ms_(options.now_ms()) {
   Fork::Install();
@@ -127,17 +80,19 @@ PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source)
     cache_slots_[i] = static_cast<uint32_t>(
         std::min<size_t>(ThreadCache::kSlots, options.thread_cache_bytes_max >> (page_shift_ + i)));
   }
+  index_ = recycling == Recycling::kAll ? ClaimIndex(this) : TryClaimIndex(this);
 }
 
 PagePool::~PagePool() {
+  EndQuarantine();
   std::lock_guard lock(TheRegistry().mutex);
   while (caches_ != nullptr) {
     ThreadCache& cache = *caches_;
     Abandon(cache);
     cache.pool.store(nullptr);
   }
-  TheRegistry().pools[index_].store(nullptr);
-  HARENA_CHECK(allocated_bytes_.load() == freed_bytes_.load() || is_fork_child.load(),
+  if (index_ < kPoolsMax) TheRegistry().pools[index_].store(nullptr);
+  HARENA_CHECK(allocated_bytes_.load() == freed_bytes_.load() || Fork::InChild(),
                "a page pool is destroyed while blocks of it are in use; "
                "end every scope, arena and message on it first");
 }
@@ -158,15 +113,21 @@ PagePool* PagePool::OwnerOf(const void* address) noexcept {
   return region == nullptr ? nullptr : region->pool;
 }
 
-uint32_t PagePool::ClassOf(size_t bytes) const noexcept {
+// Of the sizes, recycled or not.
+uint32_t PagePool::SizeClassOf(size_t bytes) const noexcept {
   if (bytes <= options_.page_bytes) return 0;
-  const auto size_class = static_cast<uint32_t>(std::bit_width((bytes - 1) >> page_shift_));
-  return size_class < class_count_ ? size_class : kUnpooledClass;
+  return static_cast<uint32_t>(std::bit_width((bytes - 1) >> page_shift_));
+}
+
+uint32_t PagePool::ClassOf(size_t bytes) const noexcept {
+  if (bytes <= options_.page_bytes) return page_class_;
+  const uint32_t size_class = SizeClassOf(bytes);
+  return size_class < recycled_class_count_ ? size_class : kUnpooledClass;
 }
 
 size_t PagePool::BlockBytes(size_t bytes_min) const noexcept {
-  const uint32_t size_class = ClassOf(bytes_min);
-  if (size_class != kUnpooledClass) return options_.page_bytes << size_class;
+  const uint32_t size_class = SizeClassOf(bytes_min);
+  if (size_class < class_count_) return options_.page_bytes << size_class;
   return (bytes_min + mem_internal::kRegionBytes - 1) & ~(mem_internal::kRegionBytes - 1);
 }
 
@@ -434,6 +395,7 @@ size_t PagePool::Decay() noexcept {
   const bool backwards = now_ms < last_ms;
   if ((backwards ? last_ms - now_ms : now_ms - last_ms) < decay_ms / 2 + 1) return 0;
   if (!last_decay_ms_.compare_exchange_strong(last_ms, now_ms)) return 0;
+  DecayQuarantine();
   SweepCaches(/*all=*/false, last_ms);
   // After a clock that jumped back no block's age is known: all of them count as old.
   if (backwards) return heap_.Decay(UINT64_MAX);
@@ -441,6 +403,7 @@ size_t PagePool::Decay() noexcept {
 }
 
 size_t PagePool::Trim() noexcept {
+  DecayQuarantine();
   SweepCaches(/*all=*/true, options_.now_ms());
   return heap_.Decay(UINT64_MAX);
 }

@@ -9,12 +9,14 @@
 #include "harena/mem/internal/page_heap.h"
 #include "harena/mem/page_pool_options.h"
 #include "harena/mem/page_source.h"
+#include "harena/mem/quarantine.h"
 
 namespace harena {
 
 namespace mem_internal {
+struct Quarantine;
 struct ThreadCache;
-}
+}  // namespace mem_internal
 
 /// Memory handed out by a pool: `bytes` from `data` on. Empty (`data == nullptr`) when refused.
 struct Block {
@@ -83,7 +85,8 @@ class PagePool {
   /// back.
   size_t Decay() noexcept;
 
-  /// Gives back everything that is free, now. Returns bytes given back.
+  /// Gives back everything that is free, now. Returns bytes given back. What is in quarantine has
+  /// no physical memory to give and stays for its time.
   size_t Trim() noexcept;
 
   /// The pool's place among the kPoolsMax of the process: context for code that can carry no
@@ -92,13 +95,30 @@ class PagePool {
   /// The pool at that place. REQUIRES: it exists and is not being destroyed.
   static PagePool& AtIndex(uint32_t index) noexcept;
 
+  /// A pool like this one in sizes and budget, but each of its blocks has pages of its own, and a
+  /// block that comes back is never handed out again: touching it faults, for as long as the
+  /// options say. For sampled scopes; a block costs some system calls. Made on first use; null when
+  /// the options turn it off or there is no memory or place for it. It ends with this pool.
+  PagePool* Quarantine() noexcept;
+  QuarantineStats quarantine_stats() const noexcept;
+
   PagePoolStats stats() const noexcept;
   const PagePoolOptions& options() const noexcept { return options_; }
 
  private:
+  friend struct mem_internal::Quarantine;
   friend struct mem_internal::ThreadCache;
   struct ThreadExit;
   struct Fork;
+  enum class Recycling { kAll, kNone };
+
+  // Where `recycling` is kNone, `source` must keep whole regions free of others' mappings, and
+  // index() is kPoolsMax where there was no place left.
+  PagePool(const PagePoolOptions& options, PageSourceRef source, Recycling recycling);
+  void EndQuarantine() noexcept;
+  void DecayQuarantine() noexcept;
+
+  uint32_t SizeClassOf(size_t bytes) const noexcept;
 
   uint32_t ClassOf(size_t bytes) const noexcept;
   Block AllocateSlow(uint32_t size_class, mem_internal::ThreadCache* locked,
@@ -121,9 +141,14 @@ class PagePool {
   const PagePoolOptions options_;
   const uint32_t page_shift_;
   const uint32_t class_count_;
-  const uint32_t index_;
+  // The classes that are recycled, and what blocks of one page are: none in a quarantine.
+  const uint32_t recycled_class_count_;
+  const uint32_t page_class_;
+  // Claimed when all else is ready: fork() looks into every pool that has one.
+  uint32_t index_ = kPoolsMax;
   std::array<uint32_t, mem_internal::kSizeClassesMax> cache_slots_{};  // per thread, by class
 
+  std::atomic<mem_internal::Quarantine*> quarantine_{nullptr};
   mem_internal::PageHeap heap_;
   mem_internal::ThreadCache* caches_ = nullptr;  // guarded by the registry's mutex
   std::atomic<uint64_t> last_decay_ms_;

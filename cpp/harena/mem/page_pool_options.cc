@@ -29,6 +29,9 @@ std::optional<std::string> PagePoolOptions::Validate() const {
   if (decay_after.count() < 0) {
     return "decay_after is negative; use 0 to keep free memory for ever";
   }
+  if (quarantine_for.count() < 0) {
+    return "quarantine_for is negative; use quarantine_bytes_max = 0 to turn quarantine off";
+  }
   if (now_ms == nullptr) return "now_ms is null; leave it at its default";
   return std::nullopt;
 }

@@ -31,6 +31,12 @@ struct PagePoolOptions {
   /// Free blocks that were not used for this long go back to the system. Zero keeps them for ever.
   std::chrono::milliseconds decay_after{10'000};
   HugePages huge_pages = HugePages::kOff;
+  /// Bytes of blocks that sampled scopes lived on and that are held as addresses which fault when
+  /// touched. They take no physical memory, but up to 2 MiB of addresses each. 0 turns quarantine
+  /// off, whatever Options::quarantine_one_in says.
+  size_t quarantine_bytes_max = size_t{32} << 20;
+  /// How long such a block is held at most.
+  std::chrono::milliseconds quarantine_for{60'000};
   /// Charged with the blocks that are outside the central list: in use, or kept by threads. When it
   /// refuses, the thread caches are emptied before an allocation fails. May be null.
   /// Lifetime rule: must outlive the pool.

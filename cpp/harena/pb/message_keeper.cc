@@ -55,10 +55,13 @@ struct MessageKeeper::State {
 // Lives on the borrowing scope's arena, so the instance returns when the scope ends.
 struct MessageKeeper::Loan {
   Loan(std::shared_ptr<State> owner, Scope& scope) noexcept
-      : state(std::move(owner)), request_bytes(scope.outside_bytes()), budget(scope.budget()) {}
+      : state(std::move(owner)),
+        request_bytes(scope.outside_bytes()),
+        budget(scope.budget()),
+        sampled(scope.sampled()) {}
   ~Loan() {
     if (instance == nullptr) return;
-    if (Refusals() == refusals_before) {
+    if (Refusals() == refusals_before && !sampled) {
       state->Return(std::move(instance), request_bytes);
     } else {
       state->Drop(std::move(instance));
@@ -73,6 +76,7 @@ struct MessageKeeper::Loan {
   std::unique_ptr<Instance> instance;
   const size_t& request_bytes;  // these two are in the scope, which outlives its arena
   const Budget& budget;
+  const bool sampled;  // its messages are of no other request's, before or after
   uint64_t refusals_before = 0;
 };
 
@@ -140,7 +144,7 @@ MessageKeeper::~MessageKeeper() { Trim(); }
 
 MessageKeeper::Pair MessageKeeper::Borrow(Scope& scope) {
   Loan* loan = scope.Create<Loan>(state_, scope);
-  {
+  if (!scope.sampled()) {
     std::lock_guard lock(state_->mutex);
     if (!state_->idle.empty()) {
       loan->instance = std::move(state_->idle.back());
@@ -155,7 +159,8 @@ MessageKeeper::Pair MessageKeeper::Borrow(Scope& scope) {
   }
   if (loan->instance == nullptr) {
     BudgetFrame frame(budget);
-    loan->instance = std::make_unique<Instance>(*state_, state_->options.pool());
+    loan->instance = std::make_unique<Instance>(
+        *state_, scope.sampled() ? *scope.arena().options().pool : state_->options.pool());
     std::lock_guard lock(state_->mutex);
     ++state_->counts.instances_built;
   }

@@ -16,7 +16,7 @@ namespace harena::pb {
 struct MessageKeeperStats {
   uint64_t instances_built = 0;    ///< Made anew, because none that fits was idle.
   uint64_t instances_dropped = 0;  ///< Not kept: grown too large, too many idle, idle too long, or
-                                   ///< its request was refused memory.
+                                   ///< its request was refused memory, or its scope was sampled.
   size_t instances_idle = 0;       ///< Kept now.
   size_t bytes_idle = 0;           ///< Held by those.
 };

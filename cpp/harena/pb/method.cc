@@ -11,7 +11,7 @@ Method::Method(std::string name, const Options& options,
                const google::protobuf::MessageLite& response_prototype, MessageTypes types)
     : name_(std::move(name)),
       types_(std::move(types)),
-      scopes_(options),
+      scopes_(options, MessagesMayThrow::kYes, name_),
       keeper_(request_prototype, response_prototype, options) {
   SayIfNotReusable(options.mode);
 }

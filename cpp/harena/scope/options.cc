@@ -29,6 +29,10 @@ std::optional<std::string> Options::Validate() const {
            "least " +
            std::to_string(2 * page_bytes) + ", or choose mode pages";
   }
+  if (quarantine_one_in > (size_t{1} << 32)) {
+    return "quarantine_one_in is " + std::to_string(quarantine_one_in) +
+           "; it may be at most 4294967296 (default 1000), or 0 for no quarantine";
+  }
   if (mode == Mode::kHeap && request_bytes_max != kUnlimitedBytes) {
     return "mode heap cannot hold request_bytes_max: messages on the heap offer no place to count; "
            "choose arena, pages or reuse, or leave request_bytes_max out";

@@ -37,6 +37,12 @@ struct Options {
   /// growth is the only signal that can be trusted.
   double reuse_growth_max = 2;
 
+  /// One in so many scopes, at random, is given pages of its own, which nobody gets after it: a
+  /// touch of its memory after its end is a fault, which InstallFaultReporter() explains. 0 turns
+  /// it off; 1 takes every scope. In modes `heap` and `arena` that is what the handler makes on the
+  /// scope, as the messages are elsewhere.
+  size_t quarantine_one_in = 1000;
+
   /// Where blocks come from; null for PagePool::Default().
   /// Lifetime rule: must outlive every scope made with these options.
   PagePool* page_pool = nullptr;

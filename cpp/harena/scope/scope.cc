@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 
 #include "harena/base/check.h"
+#include "harena/base/compiler.h"
+#include "harena/mem/quarantine.h"
 #include "harena/scope/internal/pool_state.h"
 
 namespace harena {
@@ -17,6 +20,14 @@ size_t ScopeCore::bytes_used() const noexcept {
   return static_cast<size_t>(std::max<ptrdiff_t>(bytes, 0));
 }
 
+HARENA_INLINE void ScopeCore::End(ScopeCore* core) noexcept {
+  if (core->outside_bytes != 0) ProcessBudget().Refund(core->outside_bytes);
+  PagePool& pool = *core->arena.options().pool;
+  const Block first = core->first_block;
+  core->~ScopeCore();
+  pool.Free(first.data, first.bytes);
+}
+
 void ScopeCore::Release(ScopeCore* core) noexcept {
   // Alone: nobody else can become an owner, so the locked instruction can be saved.
   if (core->owners.load(std::memory_order_acquire) != 1 &&
@@ -26,11 +37,10 @@ void ScopeCore::Release(ScopeCore* core) noexcept {
   const std::shared_ptr<PoolState> state = std::move(core->pool_state);
   // With the scope's own head, which takes its part of the first block too.
   if (state != nullptr) state->RecordEnd(sizeof(ScopeCore) + core->bytes_used());
-  if (core->outside_bytes != 0) ProcessBudget().Refund(core->outside_bytes);
-  PagePool& pool = *core->arena.options().pool;
-  const Block first = core->first_block;
-  core->~ScopeCore();
-  pool.Free(first.data, first.bytes);
+  if (HARENA_LIKELY(core->sampled_number == 0)) return End(core);
+  const ScopeEndFrame frame(state == nullptr ? std::string_view() : state->name,
+                            core->sampled_number);
+  End(core);
 }
 
 size_t FirstBlockBytes(const PagePool& pool, size_t wanted_bytes, size_t bytes_max) noexcept {

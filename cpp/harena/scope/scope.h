@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -54,6 +55,9 @@ struct ScopeOptions {
   /// False where a framework fills the messages and no exception may cross it: then message memory
   /// is counted but never refused.
   bool messages_may_throw = true;
+  /// Not zero for a scope whose memory goes into quarantine when it ends; `page_pool` is then a
+  /// PagePool::Quarantine(). Which of its pool's scopes it is.
+  uint64_t sampled_number = 0;
 };
 
 namespace scope_internal {
@@ -65,6 +69,7 @@ struct ScopeCore {
   ScopeCore(const ScopeOptions& options, PagePool& pool, Block first) noexcept
       : messages_may_throw(options.messages_may_throw),
         mode(options.mode),
+        sampled_number(options.sampled_number),
         budget("request_bytes_max", options.request_bytes_max, first.bytes),
         arena({.pool = &pool, .budget = &budget}, first, sizeof(ScopeCore)),
         resource(arena),
@@ -83,6 +88,7 @@ struct ScopeCore {
   bool detached = false;
   const bool messages_may_throw;
   const Mode mode;
+  const uint64_t sampled_number;
   size_t outside_bytes = 0;
   Companion* companions = nullptr;
   Budget budget;
@@ -95,6 +101,9 @@ struct ScopeCore {
   /// Drops one owner; the last one ends the scope, once, and all that the others did on it is
   /// visible to its destructors (cpp/tests/models/scope_owners.pml).
   static void Release(ScopeCore* core) noexcept;
+
+ private:
+  static void End(ScopeCore* core) noexcept;
 };
 
 /// The bytes of a block for `wanted_bytes` that stays within `bytes_max`, but at least a page.
@@ -174,6 +183,9 @@ class Scope {
   /// What TryChargeOutside() has counted. Lifetime rule: the reference is good until all that was
   /// created on the scope has been destroyed.
   const size_t& outside_bytes() const noexcept { return core_->outside_bytes; }
+
+  /// True when its memory goes into quarantine at its end: nothing of it may be kept for others.
+  bool sampled() const noexcept { return core_->sampled_number != 0; }
 
   /// ScopeOptions::messages_may_throw.
   bool messages_may_throw() const noexcept { return core_->messages_may_throw; }

@@ -39,6 +39,21 @@ void ScopePoolAcquire(benchmark::State& state) {
 BENCHMARK(ScopePoolAcquire)->Name("scope_pool/harena");
 BENCHMARK(ScopePoolAcquire)->Name("scope_pool_two_threads/harena")->Threads(2);
 
+// What sampling costs: none, every scope, and one in as many as Options says by default. The last
+// is to be read as a difference to the first, and the second divided by that number as a check of
+// it.
+void ScopePoolSampled(benchmark::State& state) {
+  ScopePool scopes({.quarantine_one_in = static_cast<size_t>(state.range(0))});
+  for (auto _ : state) {
+    Scope scope = scopes.Acquire();
+    benchmark::DoNotOptimize(
+        std::memset(scope.arena().Allocate(state.range(1)), 1, state.range(1)));
+  }
+}
+BENCHMARK(ScopePoolSampled)
+    ->Name("scope_sampled_one_in/harena")
+    ->ArgsProduct({{0, 1, static_cast<int64_t>(Options().quarantine_one_in)}, {64, 60'000}});
+
 // A scope that is handed on once.
 void ScopeDetach(benchmark::State& state) {
   for (auto _ : state) {

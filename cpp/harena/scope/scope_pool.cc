@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harena/base/check.h"
+#include "harena/base/clock.h"
 #include "harena/scope/internal/pool_state.h"
 
 namespace harena {
@@ -34,11 +35,23 @@ void PoolState::RecordEnd(size_t bytes_used) noexcept {
   }
 }
 
-ScopePool::ScopePool(const Options& options, MessagesMayThrow may_throw) {
+bool PoolState::ClaimSample(uint64_t number) noexcept {
+  uint64_t due = next_sampled.load(std::memory_order_relaxed);
+  if (number < due) return false;
+  // At random, so that traffic with a rhythm of its own is sampled as well as any other; one in N
+  // on average.
+  uint64_t random =
+      number * 0x9e3779b97f4a7c15 ^ reinterpret_cast<uintptr_t>(this) ^ CoarseMillis();
+  random = (random ^ (random >> 31)) * 0xbf58476d1ce4e5b9;
+  const uint64_t step = 1 + (random >> 16) % (2 * options.quarantine_one_in - 1);
+  return next_sampled.compare_exchange_strong(due, number + step, std::memory_order_relaxed);
+}
+
+ScopePool::ScopePool(const Options& options, MessagesMayThrow may_throw, std::string_view name) {
   if (const auto problem = options.Validate()) {
     FailCheck("ScopePool", 0, "Options::Validate", problem->c_str());
   }
-  state_ = std::make_shared<PoolState>(options);
+  state_ = std::make_shared<PoolState>(options, name);
   state_->messages_may_throw = may_throw == MessagesMayThrow::kYes;
   state_->first_block_bytes.store(options.first_block_bytes);
 }
@@ -57,14 +70,29 @@ std::optional<Scope> ScopePool::TryAcquire(Refusal* refusal) noexcept {
       .mode = mode,
       .messages_may_throw = state_->messages_may_throw,
   };
-  ScopeCore* core = scope_internal::TryMakeCore(options, refusal);
+  const uint64_t number = state_->made.fetch_add(1, std::memory_order_relaxed) + 1;
+  ScopeCore* core = nullptr;
+  if (HARENA_UNLIKELY(state_->IsSampled(number))) core = TryMakeSampled(options, number);
+  if (HARENA_LIKELY(core == nullptr)) core = scope_internal::TryMakeCore(options, refusal);
   if (core == nullptr) {
+    state_->made.fetch_sub(1, std::memory_order_relaxed);
     state_->refused.fetch_add(1, std::memory_order_relaxed);
     return std::nullopt;
   }
-  state_->made.fetch_add(1, std::memory_order_relaxed);
   core->pool_state = state_;
   return Scope(core);
+}
+
+// Null where there is no memory for that: the scope is then made like any other.
+HARENA_NOINLINE ScopeCore* ScopePool::TryMakeSampled(ScopeOptions options,
+                                                     uint64_t number) noexcept {
+  options.page_pool = options.page_pool->Quarantine();
+  if (options.page_pool == nullptr) return nullptr;
+  options.sampled_number = number;
+  Refusal ignored;
+  ScopeCore* const core = scope_internal::TryMakeCore(options, &ignored);
+  if (core != nullptr) state_->sampled.fetch_add(1, std::memory_order_relaxed);
+  return core;
 }
 
 Scope ScopePool::Acquire() {
@@ -110,6 +138,7 @@ ScopePoolStats ScopePool::stats() const noexcept {
   stats.scopes_made = state_->made.load(std::memory_order_acquire);
   stats.scopes_detached = state_->detached.load(std::memory_order_relaxed);
   stats.scopes_refused = state_->refused.load(std::memory_order_relaxed);
+  stats.scopes_sampled = state_->sampled.load(std::memory_order_relaxed);
   stats.bytes_p50 = state_->profile.Percentile(50);
   stats.bytes_p90 = state_->profile.Percentile(90);
   stats.bytes_p99 = state_->profile.Percentile(99);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "harena/scope/options.h"
 #include "harena/scope/profile.h"
@@ -19,6 +20,7 @@ struct ScopePoolStats {
   uint64_t scopes_ended = 0;
   uint64_t scopes_detached = 0;  ///< Of those made, handed on by Detach().
   uint64_t scopes_refused = 0;   ///< Not made: no memory for the first block.
+  uint64_t scopes_sampled = 0;   ///< Of those made, whose memory goes into quarantine.
   uint64_t bytes_p50 = 0;        ///< Of the recent requests, by the method's profile.
   uint64_t bytes_p90 = 0;
   uint64_t bytes_p99 = 0;
@@ -40,8 +42,10 @@ enum class MessagesMayThrow { kYes, kNo };
 class ScopePool {
  public:
   /// REQUIRES: `options.Validate()` finds nothing (checked).
+  /// `name` is what reports call it: the method's.
   explicit ScopePool(const Options& options = {},
-                     MessagesMayThrow may_throw = MessagesMayThrow::kYes);
+                     MessagesMayThrow may_throw = MessagesMayThrow::kYes,
+                     std::string_view name = {});
   ~ScopePool();
   ScopePool(const ScopePool&) = delete;
   ScopePool& operator=(const ScopePool&) = delete;
@@ -62,6 +66,8 @@ class ScopePool {
   ScopePoolStats stats() const noexcept;
 
  private:
+  scope_internal::ScopeCore* TryMakeSampled(ScopeOptions options, uint64_t number) noexcept;
+
   std::shared_ptr<scope_internal::PoolState> state_;
 };
 

@@ -94,10 +94,8 @@ uint32_t PageHeap::OldestClass(uint32_t preferred) const noexcept {
 }
 
 void* PageHeap::TakeUnpooled(size_t bytes) noexcept {
-  if (bytes > SIZE_MAX - kRegionBytes) return nullptr;
   std::lock_guard lock(mutex_);
-  const size_t rounded_bytes = (bytes + kRegionBytes - 1) & ~(kRegionBytes - 1);
-  Region* region = MapRegion(kUnpooledClass, rounded_bytes, 1);
+  Region* region = MapRegion(kUnpooledClass, bytes, 1);
   return region == nullptr ? nullptr : region->base;
 }
 

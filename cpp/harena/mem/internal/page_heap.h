@@ -33,7 +33,8 @@ class PageHeap {
   /// unused blocks go to the system at once.
   void Put(uint32_t size_class, void* const* blocks, size_t count, uint64_t used_ms) noexcept;
 
-  /// A block larger than any size class, or nullptr. `bytes` is rounded up to whole regions.
+  /// A block that is not recycled, or nullptr. REQUIRES: `bytes` are whole regions, unless the
+  /// source keeps the rest of the last one free.
   void* TakeUnpooled(size_t bytes) noexcept;
   void PutUnpooled(Region* region) noexcept;
 

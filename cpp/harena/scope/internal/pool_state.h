@@ -5,20 +5,30 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <string>
+#include <string_view>
 
+#include "harena/base/compiler.h"
 #include "harena/scope/options.h"
 #include "harena/scope/profile.h"
 
 namespace harena::scope_internal {
 
 struct PoolState {
-  explicit PoolState(const Options& initial) noexcept
-      : options(initial), mode(initial.mode), request_bytes_max(initial.request_bytes_max) {}
+  PoolState(const Options& initial, std::string_view method)
+      : options(initial),
+        name(method),
+        mode(initial.mode),
+        request_bytes_max(initial.request_bytes_max),
+        next_sampled(initial.quarantine_one_in == 0 ? kNever : initial.quarantine_one_in) {}
+
+  static constexpr uint64_t kNever = UINT64_MAX;
 
   /// Scopes between two looks at the profile.
   static constexpr uint64_t kScopesPerSizing = 64;
 
   const Options options;  // as given; the fields below are what may change
+  const std::string name;
   bool messages_may_throw = true;
   std::mutex change;  // held while mode and limit are checked together
   std::atomic<Mode> mode;
@@ -29,6 +39,15 @@ struct PoolState {
   std::atomic<uint64_t> ended{0};
   std::atomic<uint64_t> detached{0};
   std::atomic<uint64_t> refused{0};
+  std::atomic<uint64_t> sampled{0};
+  std::atomic<uint64_t> next_sampled;  // the first number whose scope is sampled next
+
+  /// True for one scope in `quarantine_one_in`. Thread rule: any thread.
+  bool IsSampled(uint64_t number) noexcept {
+    return HARENA_UNLIKELY(number >= next_sampled.load(std::memory_order_relaxed)) &&
+           ClaimSample(number);
+  }
+  bool ClaimSample(uint64_t number) noexcept;
 
   void RecordEnd(size_t bytes_used) noexcept;
 };

@@ -1,0 +1,58 @@
+// A handler that keeps its request without Detach(), and what is said when somebody reads it.
+#include "harena/mem/quarantine.h"
+
+#include <atomic>
+
+#include <gtest/gtest.h>
+
+#include "harena/adapters/grpc/test_rig.h"
+#include "harena/base/compiler.h"
+#include "harena/mem/fault_reporter.h"
+
+namespace harena::grpc {
+namespace {
+
+using QuarantineDeathTest = ModeTest;
+INSTANTIATE_TEST_SUITE_P(Modes, QuarantineDeathTest,
+                         testing::Values(Mode::kPages, Mode::kReuse, Mode::kCodec), ModeName);
+
+// Runs in a process of its own: the server has threads.
+void ReadAKeptRequest(Mode mode) {
+  InstallFaultReporter();
+  std::atomic<const Task*> kept{nullptr};
+  Rig<> rig;
+  rig.service.on_run = [&kept](::grpc::CallbackServerContext*, const Task* task, Result* result) {
+    Answer(*task, result);
+    kept.store(task);
+    return FinishNow();
+  };
+  rig.Start(Options{.mode = mode, .quarantine_one_in = 1});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(rig.Run(MakeTask()).ok());
+  EXPECT_TRUE(Eventually([&] { return rig.scopes_live() == 0; }));
+  static_cast<void>(*reinterpret_cast<const volatile char*>(kept.load()));
+}
+
+TEST_P(QuarantineDeathTest, AKeptRequestIsReportedWithItsMethod) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(ReadAKeptRequest(GetParam()),
+               HARENA_ASAN ? "AddressSanitizer"
+                           : "FAULT: read after the end of a scope.*scope 3 of "
+                             "/harena.test.Work/Run.*ended [0-9]+ ms ago");
+}
+
+TEST_P(QuarantineDeathTest, SampledCallsAnswerLikeOthers) {
+  Rig<> rig;
+  rig.Start(Options{.mode = GetParam(), .quarantine_one_in = 2});
+  for (int i = 0; i < 50; ++i) {
+    Result result;
+    ASSERT_TRUE(rig.Run(MakeTask(i), &result).ok());
+    EXPECT_EQ(result.items_size(), i);
+    EXPECT_EQ(result.number(), 42);
+  }
+  rig.ExpectAllMemoryBack();
+  EXPECT_GT(rig.stats().scopes.scopes_sampled, 10u);
+  EXPECT_GT(rig.pool().quarantine_stats().blocks_entered, 10u);
+}
+
+}  // namespace
+}  // namespace harena::grpc

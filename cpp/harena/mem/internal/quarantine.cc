@@ -1,0 +1,104 @@
+#include "harena/mem/internal/quarantine.h"
+
+#include <execinfo.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <new>
+
+namespace harena {
+
+using mem_internal::Quarantine;
+using mem_internal::Region;
+
+namespace {
+
+// By the index of their pools. Read by signal handlers.
+constinit std::array<std::atomic<Quarantine*>, PagePool::kPoolsMax> quarantines{};
+
+PagePoolOptions OptionsFor(const PagePoolOptions& options) {
+  PagePoolOptions own = options;
+  own.thread_cache_bytes_max = 0;
+  own.huge_pages = HugePages::kOff;
+  own.quarantine_bytes_max = 0;
+  return own;
+}
+
+}  // namespace
+
+namespace mem_internal {
+
+Quarantine::Quarantine(const PagePoolOptions& options)
+    : source(options.quarantine_bytes_max, static_cast<uint64_t>(options.quarantine_for.count()),
+             options.now_ms),
+      pool(OptionsFor(options), source, PagePool::Recycling::kNone) {}
+
+Quarantine::~Quarantine() {
+  if (pool.index() < PagePool::kPoolsMax) quarantines[pool.index()].store(nullptr);
+}
+
+Quarantine* Quarantine::TryMake(const PagePoolOptions& options) noexcept {
+  // The first backtrace loads the unwinder, which takes memory and time: not where a scope ends.
+  void* frame = nullptr;
+  backtrace(&frame, 1);
+  try {
+    auto made = std::make_unique<Quarantine>(options);
+    const uint32_t index = made->pool.index();
+    if (index >= PagePool::kPoolsMax) return nullptr;
+    quarantines[index].store(made.get(), std::memory_order_release);
+    return made.release();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+}  // namespace mem_internal
+
+FaultyAddress ExplainAddress(const void* address) noexcept {
+  const Region* const region = mem_internal::FindRegion(address);
+  for (const auto& place : quarantines) {
+    const Quarantine* const quarantine = place.load(std::memory_order_acquire);
+    if (quarantine == nullptr) continue;
+    if (region != nullptr && region->pool == &quarantine->pool) {
+      const auto offset = static_cast<size_t>(static_cast<const char*>(address) - region->base);
+      if (offset < region->bytes) return {};
+      return {FaultyAddress::Kind::kBeyondEnd, offset, region->bytes, nullptr};
+    }
+    const FaultyAddress found = quarantine->source.Find(address);
+    if (found.kind != FaultyAddress::Kind::kUnknown) return found;
+  }
+  return {};
+}
+
+PagePool* PagePool::Quarantine() noexcept {
+  auto* there = quarantine_.load(std::memory_order_acquire);
+  if (there == nullptr && options_.quarantine_bytes_max != 0 && recycled_class_count_ != 0) {
+    auto* const made = mem_internal::Quarantine::TryMake(options_);
+    if (made == nullptr) return nullptr;
+    if (quarantine_.compare_exchange_strong(there, made)) {
+      there = made;
+    } else {
+      delete made;  // Another thread was quicker.
+    }
+  }
+  return there == nullptr ? nullptr : &there->pool;
+}
+
+void PagePool::EndQuarantine() noexcept { delete quarantine_.exchange(nullptr); }
+
+void PagePool::DecayQuarantine() noexcept {
+  auto* const quarantine = quarantine_.load(std::memory_order_acquire);
+  if (quarantine != nullptr) quarantine->source.Decay();
+}
+
+QuarantineStats PagePool::quarantine_stats() const noexcept {
+  QuarantineStats stats;
+  const auto* const quarantine = quarantine_.load(std::memory_order_acquire);
+  if (quarantine == nullptr) return stats;
+  quarantine->source.AddTo(stats);
+  stats.bytes_in_use = quarantine->pool.stats().bytes_in_use;
+  return stats;
+}
+
+}  // namespace harena

@@ -1,0 +1,169 @@
+// Messages that are used after the request they belonged to: each such use must stop the process,
+// under AddressSanitizer in every scope, otherwise in the sampled ones.
+#include <cstdio>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "harena/base/compiler.h"
+#include "harena/mem/fault_reporter.h"
+#include "harena/mem/test_pool.h"
+#include "harena/pb/message.h"
+#include "harena/pb/message_keeper.h"
+#include "harena/pb/self_check.h"
+#include "harena/scope/scope_pool.h"
+#include "harena/test/shapes.pb.h"
+
+namespace harena::pb {
+namespace {
+
+using harena::test::Shapes;
+
+constexpr char kMethod[] = "/feed.Feed/Rank";
+
+// ASan sees what is poisoned; a page in quarantine faults before ASan's shadow is asked only where
+// the code that touches it was not built with it (protobuf's library).
+std::string Report([[maybe_unused]] const char* access) {
+#if HARENA_ASAN
+  return "AddressSanitizer|FAULT";
+#else
+  return std::string("FAULT: ") + access + " after the end of a scope.*of /feed.Feed/Rank";
+#endif
+}
+
+struct Way {
+  Mode mode;
+  size_t one_in;
+};
+std::string NameOf(const testing::TestParamInfo<Way>& info) {
+  return std::string(ToString(info.param.mode)) + (info.param.one_in == 1 ? "Sampled" : "");
+}
+
+class DanglingDeathTest : public testing::TestWithParam<Way> {
+ protected:
+  DanglingDeathTest()
+      : scopes_(
+            {.mode = GetParam().mode, .quarantine_one_in = GetParam().one_in, .page_pool = &pool_},
+            MessagesMayThrow::kYes, kMethod),
+        keeper_(Shapes::default_instance(), Shapes::default_instance(), scopes_.options()) {}
+
+  // One request, as an adapter serves it.
+  Shapes* Serve(Scope& scope, const std::string& name) {
+    auto* message = GetParam().mode == Mode::kReuse
+                        ? static_cast<Shapes*>(keeper_.Borrow(scope).request)
+                        : scope.CreateMessage<Shapes>();
+    message->mutable_leaf()->set_name(name);
+    return message;
+  }
+  Shapes* ServeAndEnd(const std::string& name) {
+    Scope scope = scopes_.Acquire();
+    return Serve(scope, name);
+  }
+
+  PagePool pool_{TestOptions()};
+  ScopePool scopes_;
+  MessageKeeper keeper_;
+};
+INSTANTIATE_TEST_SUITE_P(Modes, DanglingDeathTest,
+#if HARENA_ASAN
+                         testing::Values(Way{Mode::kPages, 0}, Way{Mode::kCodec, 0},
+                                         Way{Mode::kPages, 1}, Way{Mode::kCodec, 1},
+                                         Way{Mode::kReuse, 1}),
+#else
+                         testing::Values(Way{Mode::kPages, 1}, Way{Mode::kCodec, 1},
+                                         Way{Mode::kReuse, 1}),
+#endif
+                         NameOf);
+
+TEST_P(DanglingDeathTest, ReadAfterTheEndOfItsScope) {
+  const Shapes* const stale = ServeAndEnd("first");
+  EXPECT_DEATH(
+      {
+        InstallFaultReporter();
+        static_cast<void>(*reinterpret_cast<const volatile char*>(stale));
+      },
+      Report("read"));
+}
+
+TEST_P(DanglingDeathTest, WriteAfterTheEndOfItsScope) {
+  Shapes* const stale = ServeAndEnd("first");
+  EXPECT_DEATH(
+      {
+        InstallFaultReporter();
+        *reinterpret_cast<volatile char*>(stale) = 1;
+      },
+      Report("write"));
+}
+
+// Recycled memory would show the next request's strings here.
+TEST_P(DanglingDeathTest, AMessageOfOneRequestIsNotSeenByTheNext) {
+  if (GetParam().one_in == 0) GTEST_SKIP() << "recycled pages: needs the sample";
+  const Shapes* const stale = ServeAndEnd("the first tenant");
+  Scope next = scopes_.Acquire();
+  const Shapes* const message = Serve(next, "the next tenant");
+  ASSERT_NE(message, stale);
+  EXPECT_DEATH(
+      {
+        InstallFaultReporter();
+        std::puts(stale->leaf().name().c_str());
+      },
+      Report("read"));
+  EXPECT_EQ(message->leaf().name(), "the next tenant");
+}
+
+TEST_P(DanglingDeathTest, ReadAfterTheDetachedScopeWasReset) {
+  const Shapes* stale = nullptr;
+  DetachedScope detached;
+  {
+    Scope scope = scopes_.Acquire();
+    stale = Serve(scope, "kept");
+    detached = scope.Detach();
+  }
+  EXPECT_EQ(stale->leaf().name(), "kept");
+  detached.Reset();
+  EXPECT_DEATH(
+      {
+        InstallFaultReporter();
+        static_cast<void>(*reinterpret_cast<const volatile char*>(stale));
+      },
+      Report("read"));
+}
+
+// What a sampled request is given, and gives back, is nobody else's.
+TEST(SampledReuse, InstancesAreNeitherTakenFromOthersNorKept) {
+  PagePool pool(TestOptions());
+  ScopePool scopes({.mode = Mode::kReuse, .quarantine_one_in = 3, .page_pool = &pool},
+                   MessagesMayThrow::kYes, kMethod);
+  MessageKeeper keeper(Shapes::default_instance(), Shapes::default_instance(), scopes.options());
+  const auto serve = [&](bool sampled) {
+    Scope scope = scopes.Acquire();
+    EXPECT_EQ(scope.sampled(), sampled);
+    return keeper.Borrow(scope).request;
+  };
+  const auto* const kept = serve(false);
+  EXPECT_EQ(serve(false), kept);
+  const auto* const sampled = serve(true);
+  EXPECT_NE(sampled, kept);
+  EXPECT_EQ(ExplainAddress(sampled).kind, FaultyAddress::Kind::kEnded);
+  EXPECT_EQ(keeper.stats().instances_idle, 1u);
+  EXPECT_EQ(keeper.stats().instances_built, 2u);
+  EXPECT_EQ(keeper.stats().instances_dropped, 1u);
+  Scope scope = scopes.Acquire();
+  if (!scope.sampled()) {
+    EXPECT_EQ(keeper.Borrow(scope).request, kept);
+  }
+}
+
+TEST(SelfCheck, SaysInOneLineWhatIsOn) {
+  PagePool pool(TestOptions());
+  const SelfCheckReport report = SelfCheck({.quarantine_one_in = 1234, .page_pool = &pool});
+  EXPECT_TRUE(report.ok()) << report.ToText();
+  const std::string text = report.ToText();
+  EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+  for (const char* part : {"self-check: ", "quarantine works", "1 in 1234 scopes", "codec "}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace harena::pb
