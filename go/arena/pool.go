@@ -78,6 +78,7 @@ func (p *Pool) Init(a *Arena) {
 		panic("harena/arena: Init of an arena that is in use; free it first")
 	}
 	a.slabs, a.cache, a.state, a.pool, a.self = nil, nil, nil, p, nil
+	a.budget, a.untilLost = nil, false
 }
 
 // Stats returns the pool's numbers since it was made.
@@ -149,6 +150,7 @@ func (p *Pool) put(st *state) {
 	st.reset()
 	used := st.usedPeak
 	st.usedPeak, st.bytesMax = 0, 0
+	st.account.budget, st.account.closed = nil, false
 
 	s := &p.shards[rand.Uint32()&shardMask]
 	if most := s.returned(used, p.retainPercentile(), int64(st.bytesHeld)); most > 0 {

@@ -23,7 +23,7 @@ func refused(r *inbound.Refusal) error {
 func (m *method) limitError(panicked any, limits scope.Options) error {
 	r := inbound.OfPanic(m.name, limits, panicked)
 	if r != nil {
-		m.pool.Refuse()
+		m.pool.Refuse(r.Limit)
 	}
 	return refused(r)
 }

@@ -38,9 +38,9 @@ func (in *incoming) refused() error { return refused(in.Refusal()) }
 func (m *method) unmarshal(in *inbound.Decoder, data []byte, message proto.Message) error {
 	// The copy is the one string that the strings of the message will be parts of. Connect reuses its
 	// own buffers.
-	_, err := in.Unmarshal(string(data), message)
-	if in.Refusal() != nil {
-		m.pool.Refuse()
+	_, err := in.UnmarshalCopy(len(data), func() string { return string(data) }, message)
+	if r := in.Refusal(); r != nil {
+		m.pool.Refuse(r.Limit)
 	}
 	return err
 }

@@ -36,7 +36,7 @@ func (codec) Name() string { return grpcproto.Name }
 func (c codec) Unmarshal(data mem.BufferSlice, message any) error {
 	if in, waiting := inbound.Find(message); waiting {
 		if m, ok := message.(proto.Message); ok {
-			if inTime, err := in.Unmarshal(immutable(data), m); inTime {
+			if inTime, err := in.UnmarshalCopy(data.Len(), func() string { return immutable(data) }, m); inTime {
 				return err
 			}
 		}

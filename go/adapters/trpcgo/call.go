@@ -2,7 +2,6 @@ package trpcgo
 
 import (
 	"context"
-	"runtime"
 	"sync/atomic"
 
 	"google.golang.org/protobuf/proto"
@@ -85,7 +84,7 @@ func (c *call) settle(out any, err error) any {
 		c.out.Message, c.out.scope = message.ProtoReflect(), &c.scope
 		if !c.in.Decoded() {
 			// Nothing has shown yet that the serializer is the one that it seems to be.
-			c.out.lost = runtime.AddCleanup(&c.scope, (*scope.Pool).Lost, c.method.pool)
+			c.out.lost = c.scope.OnLost()
 		}
 		return &c.out
 	default:
@@ -138,15 +137,15 @@ func (m *method) limitAsError(limits scope.Options, err *error) {
 func (m *method) limitError(panicked any, limits scope.Options) error {
 	r := inbound.OfPanic(m.name, limits, panicked)
 	if r != nil {
-		m.pool.Refuse()
+		m.pool.Refuse(r.Limit)
 	}
 	return refused(r)
 }
 
 // count keeps the method's statistics of a message that was received.
 func (m *method) count(in *incoming, message any, err error) {
-	if in.Refusal() != nil {
-		m.pool.Refuse()
+	if r := in.Refusal(); r != nil {
+		m.pool.Refuse(r.Limit)
 	} else if err == nil && !in.Decoded() {
 		// trpc-go decodes no message of no bytes.
 		if received, ok := message.(proto.Message); !ok || proto.Size(received) > 0 {

@@ -59,14 +59,14 @@ var incomingMethods = protoiface.Methods{
 }
 
 func (in *incoming) unmarshal(data []byte) error {
-	var text string
-	if in.immutable {
-		text = unsafe.String(unsafe.SliceData(data), len(data))
-	} else {
-		text = string(data)
+	text := func() string {
+		if in.immutable {
+			return unsafe.String(unsafe.SliceData(data), len(data))
+		}
+		return string(data)
 	}
 	message := in.Message.Interface()
-	if inTime, err := in.Decoder.Unmarshal(text, message); inTime {
+	if inTime, err := in.Decoder.UnmarshalCopy(len(data), text, message); inTime {
 		return err
 	}
 	return proto.Unmarshal(data, message)

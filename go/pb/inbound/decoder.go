@@ -70,16 +70,22 @@ func Waiting() int { return waiting.Len() }
 
 // Unmarshal decodes data into m. Strings of m are parts of data. It reports false, having done
 // nothing, after Close.
+func (d *Decoder) Unmarshal(data string, m proto.Message) (inTime bool, err error) {
+	return d.UnmarshalCopy(len(data), func() string { return data }, m)
+}
+
+// UnmarshalCopy is Unmarshal for data that has to be copied first, which is not done for a message that
+// is too large by its wire alone.
 //
 // A message that crosses a limit is no error: frameworks make codes of their own of a codec's errors.
 // It is left empty, and Refusal says what it was.
-func (d *Decoder) Unmarshal(data string, m proto.Message) (inTime bool, err error) {
+func (d *Decoder) UnmarshalCopy(wireBytes int, data func() string, m proto.Message) (inTime bool, err error) {
 	if !d.state.CompareAndSwap(idle, decoding) {
 		return false, nil
 	}
 	defer d.state.Store(idle)
 	d.decoded = true
-	d.wireBytes += int64(len(data))
+	d.wireBytes += int64(wireBytes)
 	left := int64(0)
 	if most := d.Limits.RequestBytesMax; most > 0 {
 		if left = most - d.wireBytes; left <= 0 {
@@ -88,14 +94,33 @@ func (d *Decoder) Unmarshal(data string, m proto.Message) (inTime bool, err erro
 		}
 		d.Arena.SetBytesMax(left)
 	}
-	options := pb.UnmarshalOptions{Limits: pb.Limits{BytesMax: left, DepthMax: d.Limits.DepthMax}}
-	err = options.UnmarshalString(d.Arena, data, m)
-	var limit *pb.LimitError
-	if errors.As(err, &limit) {
-		d.refuse(m, decodingRefusal(d.Method, d.Limits.RequestBytesMax, d.wireBytes, limit))
+	if !d.Arena.TakeBudget(int64(wireBytes)) {
+		d.refuse(m, processRefusal(d.Method, d.Arena.OverBudget(), int64(wireBytes)))
 		return true, nil
 	}
-	return true, err
+	bytesMax, byRatio := left, false
+	if most := d.Limits.DecodedBytesMax(int64(wireBytes)); most > 0 {
+		// The wire is part of what is decoded: the strings.
+		decoded := max(most-int64(wireBytes), 1)
+		taken := d.Arena.BytesTaken()
+		if byRatio = left == 0 || decoded < left-taken; byRatio {
+			bytesMax = decoded
+			d.Arena.SetBytesMax(taken + decoded)
+			defer d.Arena.SetBytesMax(left)
+		}
+	}
+	options := pb.UnmarshalOptions{Limits: pb.Limits{BytesMax: bytesMax, DepthMax: d.Limits.DepthMax}}
+	err = options.UnmarshalString(d.Arena, data(), m)
+	var limit *pb.LimitError
+	switch {
+	case !errors.As(err, &limit):
+		return true, err
+	case byRatio && limit.Taken == 0 && limit.Limit != scope.DepthMax:
+		d.refuse(m, ratioRefusal(d.Method, d.Limits, int64(wireBytes), limit))
+	default:
+		d.refuse(m, decodingRefusal(d.Method, d.Limits.RequestBytesMax, d.wireBytes, limit))
+	}
+	return true, nil
 }
 
 func (d *Decoder) refuse(m proto.Message, refusal *Refusal) {
