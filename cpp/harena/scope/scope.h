@@ -12,6 +12,7 @@
 #include "harena/mem/arena_resource.h"
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
+#include "harena/scope/decode_limits.h"
 #include "harena/scope/mode.h"
 
 namespace harena {
@@ -54,6 +55,8 @@ struct ScopeOptions {
   /// False where a framework fills the messages and no exception may cross it: then message memory
   /// is counted but never refused.
   bool messages_may_throw = true;
+  /// What parsing onto the scope may take.
+  DecodeLimits decode_limits = {};
 };
 
 namespace scope_internal {
@@ -65,7 +68,8 @@ struct ScopeCore {
   ScopeCore(const ScopeOptions& options, PagePool& pool, Block first) noexcept
       : messages_may_throw(options.messages_may_throw),
         mode(options.mode),
-        budget("request_bytes_max", options.request_bytes_max, first.bytes),
+        decode_limits(options.decode_limits),
+        budget(kRequestBytesMax, options.request_bytes_max, first.bytes),
         arena({.pool = &pool, .budget = &budget}, first, sizeof(ScopeCore)),
         resource(arena),
         first_block(first) {}
@@ -83,6 +87,7 @@ struct ScopeCore {
   bool detached = false;
   const bool messages_may_throw;
   const Mode mode;
+  const DecodeLimits decode_limits;
   size_t outside_bytes = 0;
   Companion* companions = nullptr;
   Budget budget;
@@ -162,6 +167,7 @@ class Scope {
   std::pmr::memory_resource* resource() & noexcept { return &core_->resource; }
   Arena& arena() noexcept { return core_->arena; }
   Mode mode() const noexcept { return core_->mode; }
+  const DecodeLimits& decode_limits() const noexcept { return core_->decode_limits; }
   /// What this request may take and has taken.
   Budget& budget() noexcept { return core_->budget; }
 

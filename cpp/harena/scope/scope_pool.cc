@@ -56,6 +56,7 @@ std::optional<Scope> ScopePool::TryAcquire(Refusal* refusal) noexcept {
       .page_pool = &state_->options.pool(),
       .mode = mode,
       .messages_may_throw = state_->messages_may_throw,
+      .decode_limits = state_->options.decode_limits(),
   };
   ScopeCore* core = scope_internal::TryMakeCore(options, refusal);
   if (core == nullptr) {
