@@ -139,7 +139,7 @@ format: setup  ## Rewrite the C++ and Go files in the project's format
 	@$(dir $(GO))gofmt -w go bench/go
 
 ##@ Benchmarks
-.PHONY: bench bench-messages bench-codegen bench-mem bench-brpc bench-go
+.PHONY: bench bench-messages bench-codegen bench-mem bench-budgets bench-brpc bench-go
 bench: bench-messages bench-codegen bench-mem bench-go  ## All of these
 
 bench-messages: build/release/build.ninja  ## Cost of one request's messages per mode, allocator and payload (SIZES=1)
@@ -157,6 +157,11 @@ bench-mem: build/release/build.ninja  ## The memory core against malloc implemen
 	cmake --build build/release -j $(JOBS) --target mem_bench scope_bench
 	python3 bench/mem/run.py --bin build/release/cpp/harena/mem/mem_bench \
 	  --bin build/release/cpp/harena/scope/scope_bench $(if $(QUICK),--quick)
+
+bench-budgets: build/release/build.ninja  ## What a request's limits cost while it is parsed, per mode
+	cmake --build build/release -j $(JOBS) --target pb_budget_bench
+	build/release/cpp/harena/pb/pb_budget_bench --benchmark_repetitions=5 \
+	  --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
 
 bench-brpc: build/release/build.ninja  ## A real brpc server in every memory mode, where brpc is found (QUICK=1, FULL=1)
 	cmake --build build/release -j $(JOBS) --target harena_brpc_bench

@@ -26,6 +26,9 @@ type Arena struct {
 	state *state
 	pool  *Pool
 	self  *Arena // tells a copy from the original
+
+	budget    *Budget // of the state, from when there is one
+	untilLost bool
 }
 
 // noCopy makes `go vet` report copies of the struct that holds it.
@@ -107,6 +110,9 @@ func (a *Arena) ready() *state {
 		}
 		state := pool.get()
 		a.state, a.slabs, a.cache, a.self = state, state.slabs, state.cache[:], a
+		if a.budget != nil {
+			a.joinBudget()
+		}
 	}
 	if a.state == freed {
 		panic("harena/arena: use of an arena after Free; make a new one, or call Reset instead of Free to use it again")

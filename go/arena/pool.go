@@ -105,6 +105,7 @@ func (p *Pool) Init(a *Arena) {
 		panic("harena/arena: Init of an arena that is in use; free it first")
 	}
 	a.slabs, a.cache, a.state, a.pool, a.self = nil, nil, nil, p, nil
+	a.budget, a.untilLost = nil, false
 }
 
 // Stats returns the pool's numbers since it was made.
@@ -188,6 +189,7 @@ func (p *Pool) put(st *state) {
 	st.reset()
 	used := st.usedPeak
 	st.usedPeak, st.bytesMax = 0, 0
+	st.account.budget, st.account.closed = nil, false
 
 	if most := s.returned(used, p.retainPercentile(), int64(st.bytesHeld)); most > 0 {
 		st.trim(uintptr(most))

@@ -162,7 +162,13 @@ func (s *slab) newChunk(state *state, wanted, least uintptr) (chunk, bool) {
 	n := max(state.fit(wanted, least)/s.typ.size, 1)
 	bytes := n * s.typ.size
 	if !state.charge(bytes) {
-		return chunk{}, false
+		// A budget that others share may have room for less.
+		if n = max(least/s.typ.size, 1); state.overBudget == nil || n*s.typ.size == bytes {
+			return chunk{}, false
+		}
+		if bytes = n * s.typ.size; !state.charge(bytes) {
+			return chunk{}, false
+		}
 	}
 	ptr := reflect.MakeSlice(s.typ.slice, int(n), int(n)).UnsafePointer()
 	s.bytes += bytes

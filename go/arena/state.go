@@ -23,8 +23,11 @@ type state struct {
 	bytesHeld uintptr
 	slabCount int
 	charged   int64 // bytes taken since the last reset
-	usedPeak  int64 // the most bytes handed out in one round since the pool gave the state out
-	resets    uint64
+	account   account
+	// Why the last allocation was refused, when it was the budget.
+	overBudget *LimitError
+	usedPeak   int64 // the most bytes handed out in one round since the pool gave the state out
+	resets     uint64
 	// What the pool counts for the state while it keeps it.
 	bytesPooled int64
 }
@@ -67,7 +70,16 @@ func (a *Arena) slowOrPanic(t *Type, n int) unsafe.Pointer {
 		return ptr
 	}
 	st := a.state
-	panic(&LimitError{BytesMax: st.bytesMax, BytesTaken: st.charged, BytesWanted: int64(n) * int64(t.size)})
+	panic(st.limitError(int64(n) * int64(t.size)))
+}
+
+// limitError returns the error of an allocation that was refused.
+func (st *state) limitError(bytesWanted int64) *LimitError {
+	if e := st.overBudget; e != nil {
+		e.BytesWanted = bytesWanted
+		return e
+	}
+	return &LimitError{BytesMax: st.bytesMax, BytesTaken: st.charged, BytesWanted: bytesWanted}
 }
 
 func (st *state) reset() {
@@ -84,6 +96,8 @@ func (st *state) reset() {
 	st.text.bytes = 0
 	st.retain = false
 	st.charged = 0
+	st.overBudget = nil
+	st.account.give(false)
 	if st.resets++; st.resets%trimResets == 0 {
 		st.trimUnused()
 	}

@@ -46,6 +46,15 @@ func (a *Arena) BytesUsed() int64 {
 	return int64(st.bytesUsed() + st.text.bytes)
 }
 
+// BytesTaken returns what [Arena.SetBytesMax] bounds: whole chunks, strings and maps since the last
+// Reset.
+func (a *Arena) BytesTaken() int64 {
+	if a.state == nil {
+		return 0
+	}
+	return a.ready().charged
+}
+
 // PoolStats describes a pool. Its numbers are read one after the other while the pool is in use, so
 // that they may disagree by what happened in between.
 type PoolStats struct {

@@ -30,7 +30,7 @@ func (a *Arena) String(s string) string {
 		return ""
 	}
 	if !st.charge(uintptr(len(s))) {
-		panic(&LimitError{BytesMax: st.bytesMax, BytesTaken: st.charged, BytesWanted: int64(len(s))})
+		panic(st.limitError(int64(len(s))))
 	}
 	t := &st.text
 	t.bytes += uintptr(len(s))

@@ -15,14 +15,14 @@ import (
 
 // chargeProto counts what protobuf may take for a message.
 func (d *decoder) chargeProto(t *table, input []byte) bool {
-	if d.options.Limits.BytesMax <= 0 {
+	if d.options.Limits.BytesMax <= 0 && !d.arena.HasBudget() {
 		return true
 	}
 	bytesPerByte := t.bytesPerByte
 	if t.extendable {
 		bytesPerByte = max(bytesPerByte, d.worstExtension())
 	}
-	return d.charge((int64(len(input)) + headBytes) * bytesPerByte)
+	return d.chargeOutside((int64(len(input)) + headBytes) * bytesPerByte)
 }
 
 // headBytes is what an empty message takes of the input: a tag and a length.
@@ -50,7 +50,7 @@ func (d *decoder) chargeExtensions(t *table, input []byte) bool {
 				}
 			}
 		}
-		if !d.charge(int64(n) * bytesPerByte) {
+		if !d.chargeOutside(int64(n) * bytesPerByte) {
 			return false
 		}
 		input = input[n:]

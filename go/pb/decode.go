@@ -74,7 +74,7 @@ func (d *decoder) alloc(t *arena.Type, n int) unsafe.Pointer {
 	}
 	ptr := t.NewArray(d.arena, n)
 	if ptr == nil {
-		d.fail(&LimitError{Limit: limitArena, Wanted: d.taken()})
+		d.failArena()
 	}
 	return ptr
 }
@@ -86,9 +86,30 @@ func (d *decoder) allocOne(t *arena.Type) unsafe.Pointer {
 	}
 	ptr := t.New(d.arena)
 	if ptr == nil {
-		d.fail(&LimitError{Limit: limitArena, Wanted: d.taken()})
+		d.failArena()
 	}
 	return ptr
+}
+
+// chargeOutside is charge for memory that is not the arena's but lives as long.
+func (d *decoder) chargeOutside(bytes int64) bool {
+	if !d.charge(bytes) {
+		return false
+	}
+	if !d.arena.TakeBudget(bytes) {
+		d.failArena()
+		return false
+	}
+	return true
+}
+
+// failArena is for allocations that the arena refused.
+func (d *decoder) failArena() {
+	if over := d.arena.OverBudget(); over != nil {
+		d.fail(&LimitError{Limit: over.Budget, Max: over.BytesMax, Taken: over.BytesTaken, Wanted: d.taken()})
+		return
+	}
+	d.fail(&LimitError{Limit: limitArena, Wanted: d.taken()})
 }
 
 // behind returns what the pointer at `at` points to, made where it is nil. It fails and returns nil when

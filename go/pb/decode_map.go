@@ -41,13 +41,13 @@ func (d *decoder) mapEntry(f *field, p unsafe.Pointer, i, end int) int {
 	cell := (*unsafe.Pointer)(unsafe.Add(p, f.offset))
 	if *cell == nil {
 		// The runtime makes room for eight at first.
-		if !d.charge(mapBytes + 8*e.slotBytes) {
+		if !d.chargeOutside(mapBytes + 8*e.slotBytes) {
 			return -1
 		}
 		*cell = e.maps.New(d.arena)
 	}
 	// It grows by doubling, when it is seven eighths full, and leaves what it had as garbage.
-	if !d.charge(5 * e.slotBytes) {
+	if !d.chargeOutside(5 * e.slotBytes) {
 		return -1
 	}
 	var key, value cellValue

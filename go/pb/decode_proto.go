@@ -69,7 +69,7 @@ func (d *decoder) extensions(t *table, p unsafe.Pointer, from int) bool {
 	input := d.strange[from:]
 	d.strange = d.strange[:from]
 	d.unsure = true
-	if d.options.Limits.BytesMax > 0 && !d.chargeExtensions(t, input) {
+	if (d.options.Limits.BytesMax > 0 || d.arena.HasBudget()) && !d.chargeExtensions(t, input) {
 		return false
 	}
 	// The message itself was counted when it was entered.
@@ -105,7 +105,7 @@ func (d *decoder) mergeByProto(m proto.Message, input []byte, depth int, extenda
 func (d *decoder) appendStrange(field []byte) bool {
 	if needed := len(d.strange) + len(field); needed > cap(d.strange) {
 		capacity := max(2*cap(d.strange), needed, 64)
-		if !d.charge(int64(capacity)) {
+		if !d.chargeOutside(int64(capacity)) {
 			return false
 		}
 		d.strange = append(make([]byte, 0, capacity), d.strange...)

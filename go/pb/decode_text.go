@@ -117,7 +117,7 @@ func (d *decoder) newBlock(n, from int) bool {
 	size := min(max(wanted, n), left)
 	// One copy of the input is charged, however much it will be: what a limit admits must not depend on
 	// what was decoded before.
-	if d.block == nil && !d.charge(int64(len(d.buf))) {
+	if d.block == nil && !d.options.Limits.TextCounted && !d.chargeOutside(int64(len(d.buf))) {
 		return false
 	}
 	d.blocksUsed += d.blockUsed

@@ -13,14 +13,19 @@ var ErrLimit = errors.New("harena/pb: over a limit")
 
 // LimitError says which limit a message crossed. Nothing beyond the limit was allocated.
 type LimitError struct {
-	Limit  string // "BytesMax", "DepthMax" or "arena"
+	Limit  string // "BytesMax", "DepthMax", "arena" or the name of the arena's budget
 	Max    int64  // its value, in bytes or levels
+	Taken  int64  // of a budget, what everybody has taken, in bytes
 	Wanted int64  // what the message would have needed by the point where decoding stopped; it may need more
 }
 
 func (e *LimitError) Error() string {
 	if e.Limit == limitArena {
 		return fmt.Sprintf("harena/pb: the arena's bound does not allow the message: %d bytes wanted so far", e.Wanted)
+	}
+	if e.Taken != 0 {
+		return fmt.Sprintf("harena/pb: %s is %d bytes: %d are in use, and the message needs at least %d",
+			e.Limit, e.Max, e.Taken, e.Wanted)
 	}
 	unit := "bytes"
 	if e.Limit == limitDepth {

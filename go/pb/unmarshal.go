@@ -23,6 +23,9 @@ type Limits struct {
 	// DepthMax is how deep messages may nest. Without it protobuf's own limit of 10,000 holds. Unknown
 	// fields are not entered and do not count.
 	DepthMax int
+	// TextCounted says that the caller has counted the copy of the strings already, with the length of
+	// the whole input. Otherwise BytesMax and the arena's budget are charged that much for it.
+	TextCounted bool
 }
 
 // UnmarshalOptions are protobuf's, with what an arena adds. The zero value does what [Unmarshal] does.

@@ -88,6 +88,11 @@ func (g *Group) SetDepthMax(name string, depthMax int) error {
 	return g.change(name, func(o *Options) { o.DepthMax = depthMax })
 }
 
+// SetDecodedRatioMax changes the bound of decoding, likewise.
+func (g *Group) SetDecodedRatioMax(name string, ratioMax float64) error {
+	return g.change(name, func(o *Options) { o.DecodedRatioMax = ratioMax })
+}
+
 // Methods returns the settings and counts of each method, in the order of NewGroup and Add.
 func (g *Group) Methods() []MethodStats {
 	g.mutex.RLock()

@@ -3,6 +3,7 @@ package scope
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Options are the settings of one method. The zero value is mode codec without limits.
@@ -12,6 +13,15 @@ type Options struct {
 	// RequestBytesMax bounds what one scope may take, in bytes: the arena and the wire bytes of the
 	// request. Zero means no bound.
 	RequestBytesMax int64
+
+	// DecodedRatioMax bounds what decoding a request may take, strings included, in bytes per byte of
+	// the request: a guard against small requests that decode into much, which a limit for the largest
+	// honest one lets pass. Zero means no bound.
+	DecodedRatioMax float64
+
+	// DecodedFloorBytes is what decoding may take in any case: below it nothing is refused for its
+	// ratio. Zero means 1 MiB.
+	DecodedFloorBytes int64
 
 	// DepthMax bounds how deeply the messages of a request may nest. Zero means protobuf's own
 	// limit.
@@ -24,7 +34,7 @@ type Options struct {
 }
 
 var errHeapLimit = errors.New("harena/scope: mode heap cannot hold a limit; " +
-	"set RequestBytesMax and DepthMax to 0, or use mode codec")
+	"set RequestBytesMax, DecodedRatioMax and DepthMax to 0, or use mode codec")
 
 // Validate says what is wrong with the options.
 func (o Options) Validate() error {
@@ -33,12 +43,36 @@ func (o Options) Validate() error {
 		return fmt.Errorf("harena/scope: %v is not a mode", o.Mode)
 	case o.RequestBytesMax < 0:
 		return fmt.Errorf("harena/scope: RequestBytesMax is %d; want 0 (no bound) or more", o.RequestBytesMax)
+	case !(o.DecodedRatioMax == 0 || o.DecodedRatioMax >= 1):
+		return fmt.Errorf("harena/scope: DecodedRatioMax is %v; want 0 (no bound) or 1 or more", o.DecodedRatioMax)
+	case o.DecodedFloorBytes < 0:
+		return fmt.Errorf("harena/scope: DecodedFloorBytes is %d; want 0 (1 MiB) or more", o.DecodedFloorBytes)
 	case o.DepthMax < 0:
 		return fmt.Errorf("harena/scope: DepthMax is %d; want 0 (no bound) or more", o.DepthMax)
 	case o.QuarantineOneIn < 0:
 		return fmt.Errorf("harena/scope: QuarantineOneIn is %d; want 0 (no quarantine) or more", o.QuarantineOneIn)
-	case o.Mode == Heap && (o.RequestBytesMax != 0 || o.DepthMax != 0):
+	case o.Mode == Heap && (o.RequestBytesMax != 0 || o.DecodedRatioMax != 0 || o.DepthMax != 0):
 		return errHeapLimit
 	}
 	return nil
+}
+
+// decodedFloorBytesDefault stands for a DecodedFloorBytes of zero.
+const decodedFloorBytesDefault = 1 << 20
+
+// DecodedBytesMax returns what a request of wireBytes may be decoded into by DecodedRatioMax, or zero
+// when that does not bound it.
+func (o Options) DecodedBytesMax(wireBytes int64) int64 {
+	if o.DecodedRatioMax == 0 {
+		return 0
+	}
+	floor := o.DecodedFloorBytes
+	if floor == 0 {
+		floor = decodedFloorBytesDefault
+	}
+	byRatio := o.DecodedRatioMax * float64(wireBytes)
+	if byRatio >= math.MaxInt64/2 {
+		return math.MaxInt64 / 2
+	}
+	return max(floor, int64(byRatio))
 }

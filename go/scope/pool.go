@@ -19,8 +19,9 @@ type Pool struct {
 
 	arenas arena.Pool
 
-	started, ended, retained, refused atomic.Uint64
-	bytesUsedMax, bytesUsedSum        atomic.Int64
+	started, ended, retained   atomic.Uint64
+	refused                    [len(limits)]atomic.Uint64
+	bytesUsedMax, bytesUsedSum atomic.Int64
 }
 
 // NewPool returns a pool, or what is wrong with the options.
@@ -54,6 +55,11 @@ func (p *Pool) SetRequestBytesMax(bytesMax int64) error {
 // SetDepthMax changes the depth limit of scopes from now on, likewise.
 func (p *Pool) SetDepthMax(depthMax int) error {
 	return p.change(func(o *Options) { o.DepthMax = depthMax })
+}
+
+// SetDecodedRatioMax changes the bound of decoding of scopes from now on, likewise.
+func (p *Pool) SetDecodedRatioMax(ratioMax float64) error {
+	return p.change(func(o *Options) { o.DecodedRatioMax = ratioMax })
 }
 
 func (p *Pool) change(edit func(*Options)) error {
@@ -90,15 +96,13 @@ func (p *Pool) Start(s *Scope) {
 	if s.options.Mode != Heap {
 		// Takes the arena's memory now, also where there is no limit, so that Abandon knows it did.
 		s.arena.SetBytesMax(s.options.RequestBytesMax)
+		s.arena.SetBudget(process)
 	}
 	p.started.Add(1)
 }
 
-// Refuse counts a request that crossed a limit.
-func (p *Pool) Refuse() { p.refused.Add(1) }
-
-// Lost counts a scope as ended that became unreachable without End, for owners that learn it from
-// [runtime.AddCleanup]. The garbage collector has its memory.
+// Lost counts a scope as ended that became unreachable without End. The garbage collector has its
+// memory.
 func (p *Pool) Lost() {
 	p.count(retained, 0)
 	p.arenas.Lost()

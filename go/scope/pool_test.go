@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"math"
 	"math/rand"
 	"sync"
 	"testing"
@@ -13,6 +14,10 @@ func TestOptionsAreChecked(t *testing.T) {
 		{Mode: 9},
 		{RequestBytesMax: -1},
 		{DepthMax: -1},
+		{DecodedRatioMax: 0.5},
+		{DecodedRatioMax: math.NaN()},
+		{DecodedFloorBytes: -1},
+		{Mode: Heap, DecodedRatioMax: 10},
 		{Mode: Heap, RequestBytesMax: 1},
 		{Mode: Heap, DepthMax: 1},
 	} {

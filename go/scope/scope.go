@@ -2,6 +2,7 @@ package scope
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -61,6 +62,9 @@ func (s *Scope) NewArena() *arena.Arena {
 	if s.options.RequestBytesMax > 0 {
 		a.SetBytesMax(s.options.RequestBytesMax)
 	}
+	if s.options.Mode != Heap {
+		a.SetBudgetUntilLost(process)
+	}
 	return a
 }
 
@@ -72,6 +76,8 @@ func (s *Scope) Adopt(a *arena.Arena) {
 	defer s.mu.Unlock()
 	if !s.Ended() {
 		s.adopted = append(s.adopted, a)
+	} else if s.options.Mode != Heap {
+		a.LeaveBudget()
 	}
 }
 
@@ -113,9 +119,29 @@ func (s *Scope) Abandon() bool {
 	}
 	s.pool.count(before|retained, 0)
 	if s.options.Mode != Heap {
+		s.arena.LeaveBudget()
 		s.pool.arenas.Lost()
+		s.leaveAdopted()
 	}
 	return true
+}
+
+func (s *Scope) leaveAdopted() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.adopted {
+		a.LeaveBudget()
+	}
+}
+
+// OnLost makes the scope count as ended if it becomes unreachable without End, for owners that may
+// lose it. The cleanup is to be stopped before End. REQUIRES: the mode is not [Heap].
+func (s *Scope) OnLost() runtime.Cleanup {
+	pool, leave := s.pool, s.arena.BudgetLeaver()
+	return runtime.AddCleanup(s, func(lost func()) { lost() }, func() {
+		leave()
+		pool.Lost()
+	})
 }
 
 // String is for logs; it does not touch the arena.

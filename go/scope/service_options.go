@@ -13,6 +13,15 @@ type ServiceOptions struct {
 	// bytes after decompression, and what the handler makes on the scope. Zero means no bound.
 	RequestBytesMax int64
 
+	// ProcessBytesMax bounds what all RPCs of the process take together, in bytes. It is set for the
+	// whole process, as [ProcessBudget] does, when the service is made. Zero leaves that as it is.
+	ProcessBytesMax int64
+
+	// DecodedRatioMax and DecodedFloorBytes bound what decoding may take by the size of the request;
+	// see [Options].
+	DecodedRatioMax   float64
+	DecodedFloorBytes int64
+
 	// DepthMax bounds how deeply messages may nest. Zero means protobuf's own limit.
 	DepthMax int
 
@@ -30,11 +39,13 @@ type ServiceOptions struct {
 
 // MethodOptions are the settings of one method, in place of those in [ServiceOptions].
 type MethodOptions struct {
-	Mode            Mode
-	RequestBytesMax int64
-	DepthMax        int
-	QuarantineOneIn int
-	StreamScope     StreamScope
+	Mode              Mode
+	RequestBytesMax   int64
+	DecodedRatioMax   float64
+	DecodedFloorBytes int64
+	DepthMax          int
+	QuarantineOneIn   int
+	StreamScope       StreamScope
 }
 
 // Method returns the settings of a method by its full name; the service's, if it has none of its own.
@@ -43,11 +54,13 @@ func (o ServiceOptions) Method(name string) MethodOptions {
 		return own
 	}
 	return MethodOptions{
-		Mode:            o.Mode,
-		RequestBytesMax: o.RequestBytesMax,
-		DepthMax:        o.DepthMax,
-		QuarantineOneIn: o.QuarantineOneIn,
-		StreamScope:     o.StreamScope,
+		Mode:              o.Mode,
+		RequestBytesMax:   o.RequestBytesMax,
+		DecodedRatioMax:   o.DecodedRatioMax,
+		DecodedFloorBytes: o.DecodedFloorBytes,
+		DepthMax:          o.DepthMax,
+		QuarantineOneIn:   o.QuarantineOneIn,
+		StreamScope:       o.StreamScope,
 	}
 }
 
@@ -67,16 +80,29 @@ func (o ServiceOptions) NewGroup(names []string) (*Group, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return group, nil
+	return group, o.SetProcessBytesMax()
+}
+
+// SetProcessBytesMax does what ProcessBytesMax asks for.
+func (o ServiceOptions) SetProcessBytesMax() error {
+	if o.ProcessBytesMax < 0 {
+		return fmt.Errorf("harena/scope: ProcessBytesMax is %d; want 0 (as it is) or more", o.ProcessBytesMax)
+	}
+	if o.ProcessBytesMax > 0 {
+		process.SetBytesMax(o.ProcessBytesMax)
+	}
+	return nil
 }
 
 // Scope returns what the method's pool is to be made with.
 func (o MethodOptions) Scope() Options {
 	return Options{
-		Mode:            o.Mode,
-		RequestBytesMax: o.RequestBytesMax,
-		DepthMax:        o.DepthMax,
-		QuarantineOneIn: o.QuarantineOneIn,
+		Mode:              o.Mode,
+		RequestBytesMax:   o.RequestBytesMax,
+		DecodedRatioMax:   o.DecodedRatioMax,
+		DecodedFloorBytes: o.DecodedFloorBytes,
+		DepthMax:          o.DepthMax,
+		QuarantineOneIn:   o.QuarantineOneIn,
 	}
 }
 

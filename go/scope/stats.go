@@ -8,6 +8,7 @@ type Stats struct {
 	ScopesEnded    uint64 // abandoned ones included
 	ScopesRetained uint64 // of those ended: left to the garbage collector
 	ScopesRefused  uint64 // requests that crossed a limit
+	RefusedBy      RefusedBy
 
 	BytesUsedMax int64 // the most that one ended scope used
 	BytesUsedSum int64 // of all ended scopes
@@ -22,11 +23,13 @@ func (s Stats) ScopesAlive() uint64 { return s.ScopesStarted - s.ScopesEnded }
 func (p *Pool) Stats() Stats {
 	// Ended before started: a scope that does both in between must not make ScopesAlive wrap round.
 	ended := p.ended.Load()
+	refused := p.refusedBy()
 	return Stats{
 		ScopesStarted:  p.started.Load(),
 		ScopesEnded:    ended,
 		ScopesRetained: p.retained.Load(),
-		ScopesRefused:  p.refused.Load(),
+		ScopesRefused:  refused.Total(),
+		RefusedBy:      refused,
 		BytesUsedMax:   p.bytesUsedMax.Load(),
 		BytesUsedSum:   p.bytesUsedSum.Load(),
 		Arenas:         p.arenas.Stats(),

@@ -8,6 +8,17 @@ namespace harena {
 namespace {
 
 int Format(const Refusal& refusal, char* out, size_t out_bytes) {
+  if (refusal.levels_max != 0) {
+    return std::snprintf(out, out_bytes, "%s is %d levels, and the request nests deeper",
+                         refusal.limit, refusal.levels_max);
+  }
+  if (refusal.ratio_max != 0) {
+    return std::snprintf(out, out_bytes,
+                         "%s is %g: %zu bytes on the wire may take %zu bytes (decoded_floor_bytes "
+                         "is %zu), %zu are in use and %zu more were wanted",
+                         refusal.limit, refusal.ratio_max, refusal.wire_bytes, refusal.bytes_max,
+                         refusal.floor_bytes, refusal.bytes_used, refusal.bytes_wanted);
+  }
   if (refusal.bytes_max == kUnlimitedBytes) {
     return std::snprintf(out, out_bytes, "out of memory: the system refused %zu bytes",
                          refusal.bytes_wanted);
@@ -19,7 +30,7 @@ int Format(const Refusal& refusal, char* out, size_t out_bytes) {
 }  // namespace
 
 std::string Refusal::Message() const {
-  char text[192];
+  char text[320];
   Format(*this, text, sizeof(text));
   return text;
 }
@@ -41,7 +52,12 @@ bool Budget::TryCharge(size_t bytes, size_t slack_bytes, Refusal* refusal) noexc
     }
   }
   refusals_.fetch_add(1, std::memory_order_relaxed);
-  if (refusal != nullptr) *refusal = {name_, bytes_max, before, bytes};
+  if (refusal != nullptr) {
+    *refusal = {.limit = name_.load(std::memory_order_relaxed),
+                .bytes_max = bytes_max,
+                .bytes_used = before,
+                .bytes_wanted = bytes};
+  }
   return false;
 }
 
@@ -52,7 +68,7 @@ void Budget::Refund(size_t bytes) noexcept {
 }
 
 Budget& ProcessBudget() noexcept {
-  static auto& budget = *new Budget("process_bytes_max");
+  static auto& budget = *new Budget(kProcessBytesMax);
   return budget;
 }
 

@@ -12,13 +12,24 @@ namespace harena {
 
 inline constexpr size_t kUnlimitedBytes = std::numeric_limits<size_t>::max();
 
-/// Why memory was refused. `limit` is the option's name ("request_bytes_max", "process_bytes_max")
-/// or "memory" when the system itself had none.
+/// Names of limits, as options, statistics and messages have them.
+inline constexpr char kRequestBytesMax[] = "request_bytes_max";
+inline constexpr char kProcessBytesMax[] = "process_bytes_max";
+inline constexpr char kDecodedRatioMax[] = "decoded_ratio_max";
+inline constexpr char kDepthMax[] = "depth_max";
+
+/// Why memory was refused. `limit` is the option's name, one of those above, or "memory" when the
+/// system itself had none.
 struct Refusal {
   const char* limit = "memory";
   size_t bytes_max = kUnlimitedBytes;
   size_t bytes_used = 0;
   size_t bytes_wanted = 0;
+  // The rest is for single limits.
+  double ratio_max = 0;    ///< decoded_ratio_max: its value,
+  size_t floor_bytes = 0;  ///< and decoded_floor_bytes',
+  size_t wire_bytes = 0;   ///< and the size of the request that it was applied to.
+  int levels_max = 0;      ///< depth_max: its value.
 
   /// One sentence: the limit, its value, what was in use and what was wanted.
   std::string Message() const;
@@ -34,7 +45,7 @@ class BudgetExceeded : public std::bad_alloc {
 
  private:
   Refusal refusal_;
-  char message_[192];  // No allocation while reporting that there is no memory.
+  char message_[320];  // No allocation while reporting that there is no memory.
 };
 
 /// Bytes taken against a limit. Never more than the limit, and a charge that fits is not refused
@@ -70,10 +81,40 @@ class Budget {
   uint64_t refusals() const noexcept { return refusals_.load(std::memory_order_relaxed); }
 
  private:
-  const char* const name_;
+  friend class BudgetCeiling;
+
+  std::atomic<const char*> name_;
   std::atomic<size_t> bytes_max_;
   std::atomic<size_t> bytes_used_;
   std::atomic<uint64_t> refusals_{0};
+};
+
+/// While it stands, a budget grants no more than `bytes_max` in all, and says so in the name of
+/// another limit. It never raises what the budget grants by itself.
+/// Thread rule: nobody else sets the budget's limit meanwhile; charges may come from any thread.
+/// Lifetime rule: ends before its budget. They nest.
+class BudgetCeiling {
+ public:
+  /// `name` must be a literal.
+  BudgetCeiling(Budget& budget, const char* name, size_t bytes_max) noexcept
+      : budget_(budget),
+        name_before_(budget.name_.load(std::memory_order_relaxed)),
+        bytes_max_before_(budget.bytes_max()) {
+    if (bytes_max >= bytes_max_before_) return;
+    budget.name_.store(name, std::memory_order_relaxed);
+    budget.set_bytes_max(bytes_max);
+  }
+  ~BudgetCeiling() {
+    budget_.name_.store(name_before_, std::memory_order_relaxed);
+    budget_.set_bytes_max(bytes_max_before_);
+  }
+  BudgetCeiling(const BudgetCeiling&) = delete;
+  BudgetCeiling& operator=(const BudgetCeiling&) = delete;
+
+ private:
+  Budget& budget_;
+  const char* const name_before_;
+  const size_t bytes_max_before_;
 };
 
 /// The budget of the whole process, `process_bytes_max`: unlimited until set_bytes_max() is called.

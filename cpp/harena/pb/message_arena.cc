@@ -43,7 +43,9 @@ google::protobuf::ArenaOptions OptionsOf(Scope& scope, std::span<std::byte> star
 MessageArena::MessageArena(Scope& scope) : MessageArena(scope, StartOf(scope)) {}
 
 MessageArena::MessageArena(Scope& scope, std::span<std::byte> start)
-    : start_bytes_(start.size()), budget_(scope.budget()) {
+    : start_bytes_(start.size()),
+      budget_(scope.budget()),
+      depth_max_(scope.decode_limits().depth_max) {
   // protobuf takes an arena's first block as it makes it.
   BudgetFrame frame(budget_);
   ::new (home_.place) google::protobuf::Arena(OptionsOf(scope, start));

@@ -52,6 +52,9 @@ class MessageArena final : public ScopeCompanion {
   /// parsed, whoever gets it gets it as const. Thread rule: the scope's thread, which is also the
   /// one that parses.
   void GuardParse(const google::protobuf::MessageLite& message) noexcept { guarded_ = &message; }
+  /// What such a parse is held to. decoded_ratio_max is not among it: nobody knows there how much
+  /// wire there is.
+  int depth_max() const noexcept { return depth_max_; }
   bool Guards(const google::protobuf::MessageLite& message) const noexcept {
     return guarded_ == &message;
   }
@@ -59,6 +62,8 @@ class MessageArena final : public ScopeCompanion {
   bool malformed_parse() const noexcept { return malformed_parse_; }
 
   google::protobuf::Arena& arena() noexcept { return *home_.arena(); }
+  /// The scope's.
+  Budget& budget() noexcept { return budget_; }
 
   /// Mode `codec`. Thread rules: theirs.
   codec::StringStore& strings() noexcept { return *strings_; }
@@ -109,6 +114,7 @@ class MessageArena final : public ScopeCompanion {
 
   const size_t start_bytes_;
   Budget& budget_;
+  const int depth_max_;
   const google::protobuf::MessageLite* guarded_ = nullptr;
   std::optional<Refusal> refused_parse_;
   bool malformed_parse_ = false;

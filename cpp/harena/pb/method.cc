@@ -1,10 +1,23 @@
 #include "harena/pb/method.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "harena/base/log.h"
 
 namespace harena::pb {
+namespace {
+
+// Where refused_ counts it.
+size_t IndexOf(const Refusal& refusal) noexcept {
+  constexpr std::array<std::string_view, 4> kLimits = {kRequestBytesMax, kProcessBytesMax,
+                                                       kDecodedRatioMax, kDepthMax};
+  return static_cast<size_t>(std::find(kLimits.begin(), kLimits.end(), refusal.limit) -
+                             kLimits.begin());
+}
+
+}  // namespace
 
 Method::Method(std::string name, const Options& options,
                const google::protobuf::MessageLite& request_prototype,
@@ -42,19 +55,30 @@ Mode Method::ServedAs(Mode mode) const noexcept {
 }
 
 std::string Method::Refuse(const Refusal& refusal) {
-  refused_.fetch_add(1, std::memory_order_relaxed);
+  refused_[IndexOf(refusal)].fetch_add(1, std::memory_order_relaxed);
   return "harena: " + name_ + ": " + refusal.Message();
+}
+
+RefusalCounts Method::refused_by() const noexcept {
+  const auto count = [&](size_t i) { return refused_[i].load(std::memory_order_relaxed); };
+  return {.request_bytes_max = count(0),
+          .process_bytes_max = count(1),
+          .decoded_ratio_max = count(2),
+          .depth_max = count(3),
+          .memory = count(4)};
 }
 
 MethodStats Method::stats() const {
   const Mode mode = scopes_.mode();
+  const RefusalCounts by = refused_by();
   return {
       .name = name_,
       .mode = mode,
       .served = ServedAs(mode),
       .requests = requests_.load(std::memory_order_relaxed),
       .malformed = malformed_.load(std::memory_order_relaxed),
-      .refused = refused_.load(std::memory_order_relaxed),
+      .refused = by.total(),
+      .refused_by = by,
       .scopes = scopes_.stats(),
       .kept = keeper_.stats(),
   };

@@ -1,6 +1,7 @@
 // One RPC method of a server: its options, its scopes, its counts. Knows no message type.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,19 @@
 
 namespace harena::pb {
 
+/// Requests that a limit refused, by limit. Counts since the server was made.
+struct RefusalCounts {
+  uint64_t request_bytes_max = 0;
+  uint64_t process_bytes_max = 0;
+  uint64_t decoded_ratio_max = 0;
+  uint64_t depth_max = 0;
+  uint64_t memory = 0;  ///< No limit of ours: the system itself had none.
+
+  uint64_t total() const noexcept {
+    return request_bytes_max + process_bytes_max + decoded_ratio_max + depth_max + memory;
+  }
+};
+
 /// What one method did. Counts since the server was made.
 struct MethodStats {
   std::string name;            ///< As the framework writes it.
@@ -26,6 +40,7 @@ struct MethodStats {
   uint64_t requests = 0;
   uint64_t malformed = 0;  ///< Requests that were no message of their type.
   uint64_t refused = 0;    ///< Requests that a limit refused.
+  RefusalCounts refused_by;
   ScopePoolStats scopes;
   MessageKeeperStats kept;  ///< Mode `reuse`.
 };
@@ -59,6 +74,7 @@ class Method {
   uint64_t requests() const noexcept { return requests_.load(std::memory_order_relaxed); }
   void CountRequest() noexcept { requests_.fetch_add(1, std::memory_order_relaxed); }
   void CountMalformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
+  RefusalCounts refused_by() const noexcept;
   /// Counts a refusal and says it as the client is to see it.
   std::string Refuse(const Refusal& refusal);
 
@@ -73,7 +89,8 @@ class Method {
   MessageKeeper keeper_;
   std::atomic<uint64_t> requests_{0};
   std::atomic<uint64_t> malformed_{0};
-  std::atomic<uint64_t> refused_{0};
+  // In the order of RefusalCounts.
+  std::array<std::atomic<uint64_t>, 5> refused_{};
 };
 
 }  // namespace harena::pb

@@ -1,29 +1,189 @@
 #include "harena/pb/parse.h"
 
+#include <algorithm>
 #include <climits>
+#include <concepts>
 #include <new>
+#include <optional>
 
+#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/message.h>
+#include <google/protobuf/parse_context.h>
 
 #include "harena/pb/budget_frame.h"
 #include "harena/pb/codec/builder.h"
 #include "harena/pb/layout/string_image.h"
+#include "harena/pb/wire/counted_stream.h"
+#include "harena/pb/wire/shape.h"
+#include "harena/pb/wire/walker.h"
 
 namespace harena::pb {
 namespace {
 
+using google::protobuf::Message;
 using google::protobuf::MessageLite;
 using google::protobuf::io::ArrayInputStream;
+using google::protobuf::io::CodedInputStream;
 using google::protobuf::io::ZeroCopyInputStream;
 
-// `parse` says whether the bytes were a message.
-template <typename ParseFunction>
-ParseResult Guarded(Scope& scope, size_t wire_bytes, ParseFunction parse) noexcept {
+// decoded_ratio_max while one request is parsed.
+class RatioCeiling {
+ public:
+  RatioCeiling(Scope& scope, size_t wire_bytes) noexcept
+      : limits_(scope.decode_limits()),
+        wire_bytes_(wire_bytes),
+        held_bytes_(scope.budget().bytes_used()),
+        ceiling_(scope.budget(), kDecodedRatioMax, Sum(held_bytes_, limits_.BytesMax(wire_bytes))) {
+  }
+
+  // Says of a refusal by this ceiling what it was made of.
+  ParseResult Explained(ParseResult result) const noexcept {
+    Refusal& refusal = result.refusal;
+    if (result.status != ParseStatus::kRefused || refusal.limit != kDecodedRatioMax) return result;
+    refusal.bytes_max -= held_bytes_;
+    refusal.bytes_used -= held_bytes_;
+    refusal.ratio_max = limits_.ratio_max;
+    refusal.floor_bytes = limits_.floor_bytes;
+    refusal.wire_bytes = wire_bytes_;
+    return result;
+  }
+
+ private:
+  static size_t Sum(size_t a, size_t b) noexcept {
+    return a > kUnlimitedBytes - b ? kUnlimitedBytes : a + b;
+  }
+
+  const DecodeLimits& limits_;
+  const size_t wire_bytes_;
+  const size_t held_bytes_;
+  const BudgetCeiling ceiling_;
+};
+
+size_t Room(const Budget& budget) noexcept {
+  const size_t bytes_max = budget.bytes_max();
+  return bytes_max - std::min(bytes_max, budget.bytes_used());
+}
+
+// The most that a request can take of the heap beside its wire's own bytes, kept free while it is
+// parsed. Looking through the wire would tell how much it really is, and costs half a parse; so
+// that is left to requests for which the most would be a good part of what they may take.
+class HeapReserve {
+ public:
+  HeapReserve(Scope& scope, size_t wire_bytes) noexcept : budget_(scope.budget()) {
+    constexpr size_t kGoodPart = 8;
+    const size_t most_bytes = wire::kHeapBytesPerByte * wire_bytes;
+    enough_ =
+        most_bytes <= Room(budget_) / kGoodPart && most_bytes <= Room(ProcessBudget()) / kGoodPart;
+    if (!enough_ || budget_.bytes_max() == kUnlimitedBytes) return;
+    enough_ = budget_.TryCharge(most_bytes);
+    if (enough_) bytes_ = most_bytes;
+  }
+  ~HeapReserve() {
+    if (bytes_ != 0) budget_.Refund(bytes_);
+  }
+  HeapReserve(const HeapReserve&) = delete;
+  HeapReserve& operator=(const HeapReserve&) = delete;
+
+  bool enough() const noexcept { return enough_; }
+
+ private:
+  Budget& budget_;
+  bool enough_;
+  size_t bytes_ = 0;
+};
+
+int LevelsMax(const DecodeLimits& limits) noexcept {
+  return limits.depth_max != 0 ? limits.depth_max
+                               : CodedInputStream::GetDefaultRecursionLimit() + 1;
+}
+
+Refusal TooDeep(const DecodeLimits& limits) noexcept {
+  return {.limit = kDepthMax, .levels_max = limits.depth_max};
+}
+
+// Whether no required field is missing. protobuf says in the log which ones are.
+template <std::same_as<MessageLite> Lite>
+bool IsComplete(const Lite& message) {
+  if constexpr (requires { message.IsInitializedWithErrors(); }) {
+    return message.IsInitializedWithErrors();
+  } else {
+    return message.IsInitialized();
+  }
+}
+
+// The shape of a message's type, for as long as this stands. None for the lite runtime's.
+class ShapeOf {
+ public:
+  explicit ShapeOf(const MessageLite& message) {
+    const auto* const full = dynamic_cast<const Message*>(&message);
+    if (full == nullptr) return;
+    shape_ = wire::Shapes::OfGenerated(*full->GetDescriptor());
+    if (shape_ == nullptr) shape_ = &own_.emplace().Of(*full->GetDescriptor());
+  }
+  const wire::Shape* get() const noexcept { return shape_; }
+
+ private:
+  const wire::Shape* shape_ = nullptr;
+  std::optional<wire::Shapes> own_;
+};
+
+// Bounded: without an end protobuf believes a string's declared length, up to 50 MB, and reserves
+// it.
+bool ParsePartialBounded(ZeroCopyInputStream& input, size_t wire_bytes,
+                         [[maybe_unused]] int levels_max, MessageLite& message) {
+#if HARENA_CODEC
+  if (levels_max != CodedInputStream::GetDefaultRecursionLimit() + 1) {
+    // What that function does, with a limit of our own.
+    message.Clear();
+    const char* at;
+    google::protobuf::internal::ParseContext context(levels_max - 1, false, &at, &input,
+                                                     static_cast<int>(wire_bytes));
+    at = message._InternalParse(at, &context);
+    if (at == nullptr) return false;
+    context.BackUp(at);
+    return context.EndedAtLimit();
+  }
+#endif
+  return message.ParsePartialFromBoundedZeroCopyStream(&input, static_cast<int>(wire_bytes));
+}
+
+// Parses within the scope's limits. `finish` is asked about what was parsed.
+template <typename Finish>
+ParseResult Guarded(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
+                    MessageLite& message, wire::Strings strings, Finish finish) noexcept {
+  const DecodeLimits& limits = scope.decode_limits();
+  const int levels_max = LevelsMax(limits);
+  const HeapReserve reserve(scope, wire_bytes);
+  bool walk = !reserve.enough();
+#if !HARENA_CODEC
+  walk = walk || limits.depth_max != 0;  // nothing else holds it there
+#endif
   // The exception from the block hook ends here, in our own frame: it has unwound the parser and
   // nothing else.
   try {
-    BudgetFrame frame(scope.budget());
-    return {.status = parse() ? ParseStatus::kOk : ParseStatus::kMalformed, .refusal = {}};
+    const BudgetFrame frame(scope.budget());
+    const auto status = [](bool ok) { return ok ? ParseStatus::kOk : ParseStatus::kMalformed; };
+    if (!walk) {
+      return {
+          .status = status(ParsePartialBounded(input, wire_bytes, levels_max, message) && finish()),
+          .refusal = {}};
+    }
+    const ShapeOf shape(message);
+    if (shape.get() == nullptr) {
+      // Its unknown fields are one string, which doubles.
+      Refusal refusal;
+      if (!scope.TryChargeOutside(2 * wire_bytes, &refusal)) throw BudgetExceeded(refusal);
+      return {
+          .status = status(ParsePartialBounded(input, wire_bytes, levels_max, message) && finish()),
+          .refusal = {}};
+    }
+    wire::Walker walker(*shape.get(), levels_max, strings);
+    wire::CountedStream counted(input, wire_bytes, scope, walker);
+    const bool ok = ParsePartialBounded(counted, wire_bytes, levels_max, message) && finish();
+    if (counted.refused()) throw BudgetExceeded(counted.refusal());
+    if (!ok && walker.too_deep() && limits.depth_max != 0) throw BudgetExceeded(TooDeep(limits));
+    return {.status = status(ok), .refusal = {}};
   } catch (const BudgetExceeded& exceeded) {
     return {.status = ParseStatus::kRefused, .refusal = exceeded.refusal()};
   } catch (const std::bad_alloc&) {
@@ -31,26 +191,54 @@ ParseResult Guarded(Scope& scope, size_t wire_bytes, ParseFunction parse) noexce
   }
 }
 
-// Bounded: without an end protobuf believes a string's declared length, up to 50 MB, and reserves
-// it.
-bool ParseBounded(ZeroCopyInputStream& input, size_t wire_bytes, MessageLite& message) {
-  return message.ParseFromBoundedZeroCopyStream(&input, static_cast<int>(wire_bytes));
+ParseResult ExplainMalformed(Scope& scope, std::string_view wire, const MessageLite& message,
+                             ParseResult result) noexcept {
+  if (result.status != ParseStatus::kMalformed) return result;
+  ArrayInputStream again(wire.data(), static_cast<int>(wire.size()));
+  return pb::ExplainMalformed(scope, again, wire.size(), message);
 }
 
 }  // namespace
 
+ParseResult ExplainMalformed(Scope& scope, ZeroCopyInputStream& again, size_t wire_bytes,
+                             const MessageLite& message) noexcept {
+  const DecodeLimits& limits = scope.decode_limits();
+  constexpr ParseResult kMalformed{.status = ParseStatus::kMalformed, .refusal = {}};
+  if (limits.depth_max == 0) return kMalformed;
+  try {
+    const ShapeOf shape(message);
+    if (shape.get() == nullptr) return kMalformed;
+    wire::Walker walker(*shape.get(), limits.depth_max, wire::Strings::kOnScope);
+    const void* data;
+    int size;
+    for (size_t left = wire_bytes; left != 0 && again.Next(&data, &size);) {
+      const size_t bytes = std::min(left, static_cast<size_t>(size));
+      if (!walker.Walk(static_cast<const char*>(data), bytes)) break;
+      left -= bytes;
+    }
+    if (!walker.too_deep()) return kMalformed;
+    return {.status = ParseStatus::kRefused, .refusal = TooDeep(limits)};
+  } catch (const std::bad_alloc&) {
+    return kMalformed;  // and nobody can say why
+  }
+}
+
 ParseResult Parse(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
                   MessageLite& message) noexcept {
   if (wire_bytes > INT_MAX) return {.status = ParseStatus::kMalformed, .refusal = {}};
-  ParseResult refused{.status = ParseStatus::kRefused, .refusal = {}};
-  if (!scope.TryChargeOutside(wire_bytes, &refused.refusal)) return refused;
-  return Guarded(scope, wire_bytes, [&] { return ParseBounded(input, wire_bytes, message); });
+  const RatioCeiling ceiling(scope, wire_bytes);
+  ParseResult result{.status = ParseStatus::kRefused, .refusal = {}};
+  if (scope.TryChargeOutside(wire_bytes, &result.refusal)) {
+    result = Guarded(scope, input, wire_bytes, message, wire::Strings::kOnHeap,
+                     [&] { return IsComplete(message); });
+  }
+  return ceiling.Explained(result);
 }
 
 ParseResult Parse(Scope& scope, std::string_view wire, MessageLite& message) noexcept {
   if (wire.size() > INT_MAX) return {.status = ParseStatus::kMalformed, .refusal = {}};
   ArrayInputStream input(wire.data(), static_cast<int>(wire.size()));
-  return Parse(scope, input, wire.size(), message);
+  return ExplainMalformed(scope, wire, message, Parse(scope, input, wire.size(), message));
 }
 
 #if HARENA_CODEC
@@ -60,17 +248,15 @@ ParseResult ParseFrozenInto(Scope& scope, ZeroCopyInputStream& input, size_t wir
     return Parse(scope, input, wire_bytes, message);
   }
   if (wire_bytes > INT_MAX) return {.status = ParseStatus::kMalformed, .refusal = {}};
+  const RatioCeiling ceiling(scope, wire_bytes);
   // String bodies are not charged beforehand: the scope holds them and is charged as it grows.
   codec::Builder builder(scope, wire_bytes);
-  ParseResult result = Guarded(scope, wire_bytes, [&] {
-    codec::BuilderFrame frame(builder);
-    if (!message.ParsePartialFromBoundedZeroCopyStream(&input, static_cast<int>(wire_bytes))) {
-      return false;
-    }
+  const codec::BuilderFrame frame(builder);
+  ParseResult result = Guarded(scope, input, wire_bytes, message, wire::Strings::kOnScope, [&] {
     return !builder.required_in_doubt() || message.IsInitialized();
   });
   if (builder.refused()) result = {.status = ParseStatus::kRefused, .refusal = builder.refusal()};
-  return result;
+  return ceiling.Explained(result);
 }
 #else
 ParseResult ParseFrozenInto(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
@@ -83,7 +269,8 @@ ParseResult ParseFrozenInto(Scope& scope, std::string_view wire, MessageLite& me
                             bool has_codec) noexcept {
   if (wire.size() > INT_MAX) return {.status = ParseStatus::kMalformed, .refusal = {}};
   ArrayInputStream input(wire.data(), static_cast<int>(wire.size()));
-  return ParseFrozenInto(scope, input, wire.size(), message, has_codec);
+  return ExplainMalformed(scope, wire, message,
+                          ParseFrozenInto(scope, input, wire.size(), message, has_codec));
 }
 
 }  // namespace harena::pb

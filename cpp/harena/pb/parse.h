@@ -28,8 +28,11 @@ struct [[nodiscard]] ParseResult {
 };
 
 /// Parses `wire_bytes` bytes of `input` into `message`, which lives on `scope`, within the scope's
-/// budget: memory taken stays below `request_bytes_max` plus one page, whatever the input says.
-/// String bodies that protobuf keeps on the heap are bounded by the wire and charged as such.
+/// budget and its decode_limits(): memory taken stays below `request_bytes_max` plus one page,
+/// whatever the input says. What protobuf keeps on the heap counts: string bodies, which the wire
+/// bounds, beforehand; unknown fields, which are larger than their wire, as each piece of the input
+/// is handed on, or with the worst that they could be while the parse lasts, where that is no more
+/// than an eighth of what is left.
 /// After a refusal the message may only end, with its scope: it was left half way through a change,
 /// and protobuf's maps are then not even safe to Clear().
 /// REQUIRES: `input` holds exactly `wire_bytes` bytes; otherwise the answer is kMalformed.
@@ -40,6 +43,14 @@ ParseResult Parse(Scope& scope, google::protobuf::io::ZeroCopyInputStream& input
 /// The same for contiguous input.
 ParseResult Parse(Scope& scope, std::string_view wire,
                   google::protobuf::MessageLite& message) noexcept;
+
+/// Why a parse onto `scope` answered kMalformed: kRefused, with the refusal of depth_max, when the
+/// same bytes nest deeper than the scope allows, and otherwise kMalformed. For callers that can
+/// read their input once more; those who parse contiguous bytes are told without it. Never throws.
+/// Thread rule: the scope's thread.
+ParseResult ExplainMalformed(Scope& scope, google::protobuf::io::ZeroCopyInputStream& again,
+                             size_t wire_bytes,
+                             const google::protobuf::MessageLite& message) noexcept;
 
 /// A message that can be read and not changed, and whether it came to be.
 template <ProtobufMessage T>

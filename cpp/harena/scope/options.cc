@@ -11,6 +11,25 @@ std::string Number(double value) {
   return text;
 }
 
+std::optional<std::string> WhyNotDecoding(const Options& options) {
+  const double ratio_max = options.decoded_ratio_max;
+  if (!(ratio_max == 0 || ratio_max >= 1)) {
+    return "decoded_ratio_max is " + Number(ratio_max) +
+           "; a decoded request is hardly smaller than its wire: give it 1 or more, or 0 for no "
+           "bound";
+  }
+  if (options.depth_max < 0 || options.depth_max > 100) {
+    return "depth_max is " + std::to_string(options.depth_max) +
+           "; it must lie between 1 (no messages in messages) and 100, or be 0 for protobuf's own "
+           "limit";
+  }
+  if (options.mode == Mode::kHeap && (ratio_max != 0 || options.depth_max != 0)) {
+    return std::string("mode heap cannot hold ") + (ratio_max != 0 ? kDecodedRatioMax : kDepthMax) +
+           ": the framework parses by itself; choose codec, pages, arena or reuse, or leave it out";
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> Options::Validate() const {
@@ -37,6 +56,7 @@ std::optional<std::string> Options::Validate() const {
     return "mode heap cannot hold request_bytes_max: messages on the heap offer no place to count; "
            "choose arena, pages or reuse, or leave request_bytes_max out";
   }
+  if (auto problem = WhyNotDecoding(*this)) return problem;
   if (first_block_bytes > block_bytes_max) {
     return "first_block_bytes is " + std::to_string(first_block_bytes) +
            "; the pool's largest block is block_bytes_max, " + std::to_string(block_bytes_max);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "harena/mem/page_pool.h"
+#include "harena/scope/decode_limits.h"
 #include "harena/scope/mode.h"
 
 namespace harena {
@@ -17,6 +18,15 @@ struct Options {
   /// Bytes that one request may take: its messages, its strings as far as the wire bounds them, and
   /// what the handler allocates on the scope. Crossing it fails that request alone.
   size_t request_bytes_max = kUnlimitedBytes;
+  /// What decoding a request may take per byte of its wire, strings included: a guard against small
+  /// requests that decode into much, which a limit for the largest honest one lets pass. 0 for no
+  /// bound. It counts from what the scope has when decoding begins.
+  double decoded_ratio_max = 0;
+  /// What decoding may take in any case: below it nothing is refused for its ratio.
+  size_t decoded_floor_bytes = size_t{1} << 20;
+  /// Levels of messages that a request may nest, itself included, up to 100. 0 for protobuf's own
+  /// limit, which is about that.
+  int depth_max = 0;
 
   /// Bytes of a scope's first block. 0 learns them from the method's requests.
   size_t first_block_bytes = 0;
@@ -49,6 +59,11 @@ struct Options {
 
   /// What is wrong with these options and how to put it right; nullopt when nothing is.
   std::optional<std::string> Validate() const;
+
+  DecodeLimits decode_limits() const noexcept {
+    return {
+        .ratio_max = decoded_ratio_max, .floor_bytes = decoded_floor_bytes, .depth_max = depth_max};
+  }
 
   PagePool& pool() const noexcept {
     return page_pool != nullptr ? *page_pool : PagePool::Default();

@@ -13,6 +13,7 @@
 #include "harena/mem/arena_resource.h"
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
+#include "harena/scope/decode_limits.h"
 #include "harena/scope/mode.h"
 
 namespace harena {
@@ -58,6 +59,8 @@ struct ScopeOptions {
   /// Not zero for a scope whose memory goes into quarantine when it ends; `page_pool` is then a
   /// PagePool::Quarantine(). Which of its pool's scopes it is.
   uint64_t sampled_number = 0;
+  /// What parsing onto the scope may take.
+  DecodeLimits decode_limits = {};
 };
 
 namespace scope_internal {
@@ -70,7 +73,8 @@ struct ScopeCore {
       : messages_may_throw(options.messages_may_throw),
         mode(options.mode),
         sampled_number(options.sampled_number),
-        budget("request_bytes_max", options.request_bytes_max, first.bytes),
+        decode_limits(options.decode_limits),
+        budget(kRequestBytesMax, options.request_bytes_max, first.bytes),
         arena({.pool = &pool, .budget = &budget}, first, sizeof(ScopeCore)),
         resource(arena),
         first_block(first) {}
@@ -89,6 +93,7 @@ struct ScopeCore {
   const bool messages_may_throw;
   const Mode mode;
   const uint64_t sampled_number;
+  const DecodeLimits decode_limits;
   size_t outside_bytes = 0;
   Companion* companions = nullptr;
   Budget budget;
@@ -172,6 +177,7 @@ class Scope {
   std::pmr::memory_resource* resource() & noexcept { return &core_->resource; }
   Arena& arena() noexcept { return core_->arena; }
   Mode mode() const noexcept { return core_->mode; }
+  const DecodeLimits& decode_limits() const noexcept { return core_->decode_limits; }
   /// What this request may take and has taken.
   Budget& budget() noexcept { return core_->budget; }
 

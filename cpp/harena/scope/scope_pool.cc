@@ -69,6 +69,7 @@ std::optional<Scope> ScopePool::TryAcquire(Refusal* refusal) noexcept {
       .page_pool = &state_->options.pool(),
       .mode = mode,
       .messages_may_throw = state_->messages_may_throw,
+      .decode_limits = state_->options.decode_limits(),
   };
   const uint64_t number = state_->made.fetch_add(1, std::memory_order_relaxed) + 1;
   ScopeCore* core = nullptr;

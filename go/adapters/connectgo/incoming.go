@@ -37,8 +37,8 @@ func (in *incoming) refused() error { return refused(in.Refusal()) }
 // unmarshal decodes a message, and counts a refusal.
 func (m *method) unmarshal(in *inbound.Decoder, data []byte, message proto.Message) error {
 	_, err := in.Unmarshal(data, message) // connect reuses its buffers
-	if in.Refusal() != nil {
-		m.pool.Refuse()
+	if r := in.Refusal(); r != nil {
+		m.pool.Refuse(r.Limit)
 	}
 	return err
 }

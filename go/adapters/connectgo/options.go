@@ -39,7 +39,7 @@ func validate(o Options) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return nil
+	return o.SetProcessBytesMax()
 }
 
 // methodExists looks a procedure up among the schemas that the program knows: connect names its

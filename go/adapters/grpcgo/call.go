@@ -75,7 +75,7 @@ func (c *call) settle(out any, err error) {
 	case err != nil && selfContained(err):
 		c.scope.End()
 	case err == nil && c.in.Decoded() && isMessage && handoff.Key(out) != nil:
-		c.out.size, c.out.pool, c.out.scope = &c.method.replySize, c.method.pool, &c.scope
+		c.out.size, c.out.scope = &c.method.replySize, &c.scope
 		c.out.watched = c.method.service.replyWatched.Load()
 		c.out.put(out)
 	default:
@@ -118,8 +118,8 @@ func (c *call) recoverLimit(err *error) {
 
 // count keeps the method's statistics of a message that was received.
 func (m *method) count(in *incoming, err error) {
-	if in.Refusal() != nil {
-		m.pool.Refuse()
+	if r := in.Refusal(); r != nil {
+		m.pool.Refuse(r.Limit)
 	} else if err == nil && !in.Decoded() {
 		m.uncovered.Add(1)
 	}

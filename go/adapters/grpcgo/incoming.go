@@ -33,9 +33,17 @@ func (in *incoming) receive(receive func(any) error, message any) error {
 }
 
 // unmarshal decodes the bytes, in one piece: as gRPC read them if they are one, else in a buffer
-// of ours. The strings are copied out of it, since gRPC reuses its buffers.
+// of ours, which what is refused by its wire alone does not take. The strings are copied out of it,
+// since gRPC reuses its buffers.
 func unmarshal(in *inbound.Decoder, data mem.BufferSlice, m proto.Message) (inTime bool, err error) {
-	whole := data.MaterializeToBuffer(buffers)
-	defer whole.Free()
-	return in.Unmarshal(whole.ReadOnlyData(), m)
+	var whole mem.Buffer
+	defer func() {
+		if whole != nil {
+			whole.Free()
+		}
+	}()
+	return in.UnmarshalFrom(data.Len(), func() []byte {
+		whole = data.MaterializeToBuffer(buffers)
+		return whole.ReadOnlyData()
+	}, m)
 }

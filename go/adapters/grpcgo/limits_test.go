@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding/gzip"
 	"google.golang.org/grpc/status"
 
 	"github.com/harena-project/harena/go/adapters/grpcgo"
@@ -135,4 +136,77 @@ func TestRefusalsHarmNobodyElse(t *testing.T) {
 	if m := f.settled(t, "Say"); m.ScopesRefused != 200 || m.ScopesStarted != 400 {
 		t.Errorf("200 refusals in 400 calls count as %+v", m)
 	}
+}
+
+func TestRequestOverTheDecodedRatio(t *testing.T) {
+	f := start(t, &echo{}, grpcgo.Options{DecodedRatioMax: 8, DecodedFloorBytes: 20_000})
+	small := &testpb.Note{}
+	for range 5_000 {
+		small.Children = append(small.Children, &testpb.Note{})
+	}
+	_, err := f.client.Say(testContext(t), small)
+	wantCode(t, err, codes.ResourceExhausted, sayName, "DecodedRatioMax is 8", "10000 bytes on the wire may take 80000 bytes")
+	say(t, f.client, note("honest"))
+	if m := f.settled(t, "Say"); m.ScopesRefused != 1 || m.RefusedBy.DecodedRatioMax != 1 {
+		t.Errorf("a refusal counts as %+v", m)
+	}
+}
+
+// Many at once: the newest are refused, the others are not harmed, and then all is as before.
+func TestSafetyProcessLimit(t *testing.T) {
+	const requests, each = 8, 300_000
+	arrived, proceed := make(chan bool, requests), make(chan bool)
+	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
+		arena.MakeSlice[byte](scope.From(ctx).Arena(), each, each)
+		arrived <- true
+		<-proceed
+		return shout(scope.From(ctx).Arena(), in), nil
+	}}, grpcgo.Options{})
+	budget := scope.ProcessBudget()
+	budget.SetBytesMax(budget.BytesUsed() + 5*each)
+	defer budget.SetBytesMax(0)
+	outcomes := make(chan error, requests)
+	for range requests {
+		go func() {
+			_, err := f.client.Say(testContext(t), note("one of many"))
+			outcomes <- err
+		}()
+	}
+	served, refused := 0, 0
+	for served+refused < requests {
+		select {
+		case <-arrived:
+			served++
+		case err := <-outcomes:
+			wantCode(t, err, codes.ResourceExhausted, sayName, "ProcessBytesMax is", "more were wanted")
+			refused++
+		}
+	}
+	if served < 2 || refused < 2 {
+		t.Errorf("%d were served, %d refused", served, refused)
+	}
+	close(proceed)
+	for range served {
+		if err := <-outcomes; err != nil {
+			t.Errorf("one that had its memory is harmed: %v", err)
+		}
+	}
+	say(t, f.client, note("there is room again"))
+	if m := f.settled(t, "Say"); m.RefusedBy.ProcessBytesMax != uint64(refused) {
+		t.Errorf("%d refusals count as %+v", refused, m)
+	}
+	t.Logf("safety: budgets_refused=%d", refused)
+}
+
+// gRPC bounds what it decompresses, before it does: what is larger never comes here.
+func TestDecompressedBytesAreBounded(t *testing.T) {
+	f := start(t, &echo{}, grpcgo.Options{RequestBytesMax: 10 << 20}, grpc.MaxRecvMsgSize(1<<20))
+	_, err := f.client.Say(testContext(t), &testpb.Note{Text: strings.Repeat("x", 8<<20)}, grpc.UseCompressor(gzip.Name))
+	wantCode(t, err, codes.ResourceExhausted, "decompression")
+	// Within gRPC's bound, ours holds for the decompressed bytes.
+	if err := f.SetRequestBytesMax("", 100_000); err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.client.Say(testContext(t), &testpb.Note{Text: strings.Repeat("x", 500_000)}, grpc.UseCompressor(gzip.Name))
+	wantCode(t, err, codes.ResourceExhausted, sayName, "RequestBytesMax is 100000 bytes", "50000")
 }

@@ -19,7 +19,6 @@ type outgoing struct {
 
 	// The rest is for the reply of a unary RPC, which owns the scope.
 	scope   *scope.Scope
-	pool    *scope.Pool
 	watched bool
 	lost    runtime.Cleanup
 }
@@ -58,7 +57,7 @@ func (o *outgoing) marshal(m proto.Message) (mem.BufferSlice, error) {
 		o.end()
 	} else {
 		// gRPC may lose a buffer when the client goes away at the wrong moment.
-		o.lost = runtime.AddCleanup(o.scope, (*scope.Pool).Lost, o.pool)
+		o.lost = o.scope.OnLost()
 	}
 	if err != nil {
 		return nil, err

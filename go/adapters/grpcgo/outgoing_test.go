@@ -24,7 +24,7 @@ func TestReplyThatGRPCLoses(t *testing.T) {
 		c := new(call)
 		pool.Start(&c.scope)
 		c.scope.Arena().String("in use")
-		c.out = outgoing{size: new(atomic.Int64), scope: &c.scope, pool: pool, watched: true}
+		c.out = outgoing{size: new(atomic.Int64), scope: &c.scope, watched: true}
 		if _, err := c.out.marshal(&testpb.Note{Text: "lost"}); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestMarshalWithAnyGuess(t *testing.T) {
 				m := &testpb.Note{Text: strings.Repeat("x", size)}
 				c := new(call)
 				pool.Start(&c.scope)
-				c.out = outgoing{size: new(atomic.Int64), scope: &c.scope, pool: pool, watched: watched}
+				c.out = outgoing{size: new(atomic.Int64), scope: &c.scope, watched: watched}
 				c.out.size.Store(guess)
 				data, err := c.out.marshal(m)
 				if err != nil {
@@ -84,7 +84,7 @@ func TestMarshalOfAnInvalidMessageEndsTheScope(t *testing.T) {
 		for _, watched := range []bool{false, true} {
 			c := new(call)
 			pool.Start(&c.scope)
-			c.out = outgoing{size: new(atomic.Int64), scope: &c.scope, pool: pool, watched: watched}
+			c.out = outgoing{size: new(atomic.Int64), scope: &c.scope, watched: watched}
 			c.out.size.Store(guess)
 			if _, err := c.out.marshal(&testpb.Note{Text: "\xff"}); err == nil || !c.scope.Ended() {
 				t.Errorf("text that is not UTF-8: %v, ended %v", err, c.scope.Ended())

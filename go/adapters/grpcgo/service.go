@@ -124,6 +124,11 @@ func (s *Service) SetDepthMax(method string, depthMax int) error {
 	return s.group.SetDepthMax(method, depthMax)
 }
 
+// SetDecodedRatioMax changes the bound of decoding likewise.
+func (s *Service) SetDecodedRatioMax(method string, ratioMax float64) error {
+	return s.group.SetDecodedRatioMax(method, ratioMax)
+}
+
 // Methods returns the settings and counts of each method: unary ones first, in the order of the
 // .proto file.
 func (s *Service) Methods() []MethodStats {

@@ -2,7 +2,6 @@ package trpcgo
 
 import (
 	"context"
-	"runtime"
 	"sync/atomic"
 
 	"google.golang.org/protobuf/proto"
@@ -84,7 +83,7 @@ func (c *call) settle(out any, err error) any {
 		c.out.Message, c.out.scope = message.ProtoReflect(), &c.scope
 		if !c.in.Decoded() {
 			// Nothing has shown yet that the serializer is the one that it seems to be.
-			c.out.lost = runtime.AddCleanup(&c.scope, (*scope.Pool).Lost, c.method.pool)
+			c.out.lost = c.scope.OnLost()
 		}
 		return &c.out
 	default:
@@ -124,8 +123,8 @@ func (c *call) recoverLimit(err *error) {
 
 // count keeps the method's statistics of a message that was received.
 func (m *method) count(in *incoming, message any, err error) {
-	if in.Refusal() != nil {
-		m.pool.Refuse()
+	if r := in.Refusal(); r != nil {
+		m.pool.Refuse(r.Limit)
 	} else if err == nil && !in.Decoded() {
 		// trpc-go decodes no message of no bytes.
 		if received, ok := message.(proto.Message); !ok || proto.Size(received) > 0 {

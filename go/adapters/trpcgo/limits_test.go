@@ -121,3 +121,40 @@ func TestRefusalsHarmNobodyElse(t *testing.T) {
 		t.Errorf("200 refusals in 400 calls count as %+v", m)
 	}
 }
+
+func TestRequestOverTheDecodedRatio(t *testing.T) {
+	f := start(t, &echo{}, trpcgo.Options{DecodedRatioMax: 8, DecodedFloorBytes: 20_000})
+	small := &testpb.Note{}
+	for range 5_000 {
+		small.Children = append(small.Children, &testpb.Note{})
+	}
+	_, err := f.client.Say(testContext(t), small)
+	wantCode(t, err, errs.RetServerOverload, sayName, "DecodedRatioMax is 8")
+	say(t, f.client, note("honest"))
+	if m := f.settled(t, "Say"); m.ScopesRefused != 1 || m.RefusedBy.DecodedRatioMax != 1 {
+		t.Errorf("a refusal counts as %+v", m)
+	}
+}
+
+// What does not fit into the process is refused, at the door and in the handler; then there is room.
+func TestSafetyProcessLimit(t *testing.T) {
+	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
+		a := scope.From(ctx).Arena()
+		if in.Text == "greedy" {
+			arena.MakeSlice[byte](a, 2<<20, 2<<20)
+		}
+		return shout(a, in), nil
+	}}, trpcgo.Options{})
+	budget := scope.ProcessBudget()
+	budget.SetBytesMax(budget.BytesUsed() + 1<<20)
+	defer budget.SetBytesMax(0)
+	for _, in := range []*testpb.Note{note("greedy"), {Text: strings.Repeat("x", 2<<20)}} {
+		_, err := f.client.Say(testContext(t), in)
+		wantCode(t, err, errs.RetServerOverload, sayName, "ProcessBytesMax is", "more were wanted")
+		say(t, f.client, note("there is room"))
+	}
+	if m := f.settled(t, "Say"); m.RefusedBy.ProcessBytesMax != 2 {
+		t.Errorf("two refusals count as %+v", m)
+	}
+	t.Logf("safety: budgets_refused=2")
+}

@@ -74,11 +74,15 @@ func Waiting() int { return waiting.Len() }
 // A message that crosses a limit is no error: frameworks make codes of their own of a codec's errors.
 // It is left empty, and Refusal says what it was.
 func (d *Decoder) Unmarshal(data []byte, m proto.Message) (inTime bool, err error) {
-	return d.unmarshal(len(data), m, func(o pb.UnmarshalOptions) error {
-		if o.Limits.BytesMax > 0 {
-			o.Limits.BytesMax += int64(len(data)) // the copy is what the wire bytes were counted for
-		}
-		return o.Unmarshal(d.Arena, data, m)
+	return d.UnmarshalFrom(len(data), func() []byte { return data }, m)
+}
+
+// UnmarshalFrom is Unmarshal for bytes that take memory to be had: it does not ask for those of a
+// message that is too large by its wire alone.
+func (d *Decoder) UnmarshalFrom(wireBytes int, data func() []byte, m proto.Message) (inTime bool, err error) {
+	return d.unmarshal(wireBytes, m, func(o pb.UnmarshalOptions) error {
+		o.Limits.TextCounted = true // as the bytes of the wire
+		return o.Unmarshal(d.Arena, data(), m)
 	})
 }
 
@@ -104,13 +108,32 @@ func (d *Decoder) unmarshal(wireBytes int, m proto.Message, decode func(pb.Unmar
 		}
 		d.Arena.SetBytesMax(left)
 	}
-	err = decode(pb.UnmarshalOptions{Limits: pb.Limits{BytesMax: left, DepthMax: d.Limits.DepthMax}})
-	var limit *pb.LimitError
-	if errors.As(err, &limit) {
-		d.refuse(m, decodingRefusal(d.Method, d.Limits.RequestBytesMax, d.wireBytes, limit))
+	if !d.Arena.TakeBudget(int64(wireBytes)) {
+		d.refuse(m, processRefusal(d.Method, d.Arena.OverBudget(), int64(wireBytes)))
 		return true, nil
 	}
-	return true, err
+	bytesMax, byRatio := left, false
+	if most := d.Limits.DecodedBytesMax(int64(wireBytes)); most > 0 {
+		// The wire is part of what is decoded: the strings.
+		decoded := max(most-int64(wireBytes), 1)
+		taken := d.Arena.BytesTaken()
+		if byRatio = left == 0 || decoded < left-taken; byRatio {
+			bytesMax = decoded
+			d.Arena.SetBytesMax(taken + decoded)
+			defer d.Arena.SetBytesMax(left)
+		}
+	}
+	err = decode(pb.UnmarshalOptions{Limits: pb.Limits{BytesMax: bytesMax, DepthMax: d.Limits.DepthMax}})
+	var limit *pb.LimitError
+	switch {
+	case !errors.As(err, &limit):
+		return true, err
+	case byRatio && limit.Taken == 0 && limit.Limit != scope.DepthMax:
+		d.refuse(m, ratioRefusal(d.Method, d.Limits, int64(wireBytes), limit))
+	default:
+		d.refuse(m, decodingRefusal(d.Method, d.Limits.RequestBytesMax, d.wireBytes, limit))
+	}
+	return true, nil
 }
 
 func (d *Decoder) refuse(m proto.Message, refusal *Refusal) {

@@ -59,6 +59,12 @@ func TestRefusals(t *testing.T) {
 			scope.Options{RequestBytesMax: 50}, wrapperspb.String(strings.Repeat("x", 100))},
 		"/s/m: RequestBytesMax is 5000 bytes; 2000 on the wire and at least": {
 			scope.Options{RequestBytesMax: 5000}, many},
+		"/s/m: DecodedRatioMax is 5: 2000 bytes on the wire may take 10000 bytes (DecodedFloorBytes), and at least": {
+			scope.Options{DecodedRatioMax: 5, DecodedFloorBytes: 1000}, many},
+		"/s/m: DecodedRatioMax is 2: 2000 bytes on the wire may take 7000 bytes (DecodedFloorBytes), and at least": {
+			scope.Options{DecodedRatioMax: 2, DecodedFloorBytes: 7000, RequestBytesMax: 1 << 20}, many},
+		"/s/m: RequestBytesMax is 7000 bytes; 2000 on the wire and at least": {
+			scope.Options{DecodedRatioMax: 100, DecodedFloorBytes: 7000, RequestBytesMax: 7000}, many},
 		"/s/m: DepthMax is 4 levels, and the request nests deeper": {
 			scope.Options{DepthMax: 4}, deep},
 	} {
@@ -108,6 +114,62 @@ func TestReceiveLetsACodecFindTheDecoder(t *testing.T) {
 	}
 	if err := d.Receive(func(any) error { return nil }, "no message"); err != nil || d.Decoded() {
 		t.Errorf("%v, decoded %v", err, d.Decoded())
+	}
+}
+
+// A ratio that is not reached changes nothing, and the arena is under the request's limit again.
+func TestRatioThatIsNotReached(t *testing.T) {
+	d := decoder(scope.Options{DecodedRatioMax: 100, RequestBytesMax: 10_000})
+	defer d.Arena.Free()
+	m := &wrapperspb.StringValue{}
+	if _, err := d.Unmarshal([]byte(wire(t, wrapperspb.String("text"))), m); err != nil || d.Refusal() != nil || m.Value != "text" {
+		t.Errorf("%v, %v, %v", m, err, d.Refusal())
+	}
+	arena.MakeSlice[byte](d.Arena, 5000, 5000)
+	defer func() {
+		if OfPanic("/s/m", d.Limits, recover()) == nil {
+			t.Error("the request's limit is not held after decoding")
+		}
+	}()
+	arena.MakeSlice[byte](d.Arena, 50_000, 50_000)
+}
+
+// What is refused by its wire alone is not copied.
+func TestRefusedBeforeTheCopy(t *testing.T) {
+	budget := &arena.Budget{Name: scope.ProcessBytesMax}
+	budget.SetBytesMax(1000)
+	for want, d := range map[string]*Decoder{
+		"/s/m: RequestBytesMax is 50 bytes":                                           decoder(scope.Options{RequestBytesMax: 50}),
+		"/s/m: ProcessBytesMax is 1000 bytes: 0 are in use and 5000 more were wanted": decoder(scope.Options{}),
+	} {
+		d.Arena.SetBudget(budget)
+		inTime, err := d.UnmarshalFrom(5000, func() []byte {
+			t.Error("the wire was copied")
+			return nil
+		}, &wrapperspb.StringValue{})
+		if !inTime || err != nil || d.Refusal() == nil || !strings.HasPrefix(d.Refusal().Error(), want) {
+			t.Errorf("%v, %v, %v, want %q", inTime, err, d.Refusal(), want)
+		}
+		d.Arena.Free()
+	}
+}
+
+func TestDecodingOverTheProcessLimit(t *testing.T) {
+	budget := &arena.Budget{Name: scope.ProcessBytesMax}
+	budget.SetBytesMax(10_000)
+	many := &structpb.ListValue{}
+	for range 1000 {
+		many.Values = append(many.Values, &structpb.Value{})
+	}
+	d := decoder(scope.Options{})
+	d.Arena.SetBudget(budget)
+	_, err := d.Unmarshal([]byte(wire(t, many)), &structpb.ListValue{})
+	if err != nil || d.Refusal() == nil || d.Refusal().Limit != scope.ProcessBytesMax {
+		t.Errorf("%v, %v", d.Refusal(), err)
+	}
+	d.Arena.Free()
+	if used := budget.BytesUsed(); used != 0 {
+		t.Errorf("%d bytes do not come back", used)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // Refusal is an RPC that crossed one of its limits. Its text names the method, the limit and its
 // value, and what more was wanted.
 type Refusal struct {
-	Limit string // "RequestBytesMax" or "DepthMax"
+	Limit string // one of package scope's names: "RequestBytesMax" and so on
 	text  string
 }
 
@@ -24,10 +24,24 @@ func wireRefusal(method string, bytesMax, wireBytes int64) *Refusal {
 		"%s: RequestBytesMax is %d bytes, and the request alone has %d on the wire", method, bytesMax, wireBytes)}
 }
 
+func processRefusal(method string, over *arena.LimitError, wanted int64) *Refusal {
+	return &Refusal{scope.ProcessBytesMax, fmt.Sprintf("%s: ProcessBytesMax is %d bytes: %d are in use and %d more were wanted",
+		method, over.BytesMax, over.BytesTaken, wanted)}
+}
+
+func ratioRefusal(method string, limits scope.Options, wireBytes int64, limit *pb.LimitError) *Refusal {
+	return &Refusal{scope.DecodedRatioMax, fmt.Sprintf(
+		"%s: DecodedRatioMax is %v: %d bytes on the wire may take %d bytes (DecodedFloorBytes), and at least %d were wanted",
+		method, limits.DecodedRatioMax, wireBytes, limits.DecodedBytesMax(wireBytes), wireBytes+limit.Wanted)}
+}
+
 func decodingRefusal(method string, bytesMax, wireBytes int64, limit *pb.LimitError) *Refusal {
 	if limit.Limit == "DepthMax" {
 		return &Refusal{"DepthMax", fmt.Sprintf(
 			"%s: DepthMax is %d levels, and the request nests deeper", method, limit.Max)}
+	}
+	if limit.Limit == scope.ProcessBytesMax {
+		return processRefusal(method, &arena.LimitError{BytesMax: limit.Max, BytesTaken: limit.Taken}, limit.Wanted)
 	}
 	return &Refusal{"RequestBytesMax", fmt.Sprintf(
 		"%s: RequestBytesMax is %d bytes; %d on the wire and at least %d to decode them were wanted",
@@ -40,7 +54,13 @@ func decodingRefusal(method string, bytesMax, wireBytes int64, limit *pb.LimitEr
 func OfPanic(method string, limits scope.Options, panicked any) *Refusal {
 	err, _ := panicked.(error)
 	var limit *arena.LimitError
-	if !errors.As(err, &limit) || limits.RequestBytesMax == 0 {
+	if !errors.As(err, &limit) {
+		return nil
+	}
+	if limit.Budget == scope.ProcessBytesMax {
+		return processRefusal(method, limit, limit.BytesWanted)
+	}
+	if limits.RequestBytesMax == 0 {
 		return nil
 	}
 	return &Refusal{"RequestBytesMax", fmt.Sprintf(
@@ -60,7 +80,7 @@ type Panics struct {
 func (p Panics) Error(panicked any, limits scope.Options) error {
 	r := OfPanic(p.Method, limits, panicked)
 	if r != nil {
-		p.Pool.Refuse()
+		p.Pool.Refuse(r.Limit)
 	}
 	return p.Refused(r)
 }

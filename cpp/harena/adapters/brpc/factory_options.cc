@@ -17,6 +17,15 @@ std::optional<std::string> WhyNotUnderBrpc(const Options& options) {
     return "mode reuse cannot hold request_bytes_max under brpc, which parses kept messages in "
            "frames of its own; choose codec, pages or arena, or leave request_bytes_max out";
   }
+  if (options.mode == Mode::kReuse && options.depth_max != 0) {
+    return "mode reuse cannot hold depth_max under brpc, which parses kept messages in frames of "
+           "its own; choose codec, pages or arena, or leave depth_max out";
+  }
+  if (options.decoded_ratio_max != 0) {
+    return "decoded_ratio_max cannot be held under brpc, which tells the size of a request to "
+           "nobody "
+           "before it is parsed; leave it out and choose request_bytes_max";
+  }
   return std::nullopt;
 }
 

@@ -14,6 +14,10 @@ namespace harena::brpc {
 struct FactoryOptions {
   Options defaults = {};
   std::map<std::string, Options> methods = {};
+  /// Bytes that all scopes of the process may take together, set for the whole process
+  /// (ProcessBudget()) when the factory is made. 0 leaves that limit as it is. An Admission is what
+  /// answers calls beyond it.
+  size_t process_bytes_max = 0;
   /// How often idle memory is looked for, so that a server without traffic gives it back too. Zero
   /// turns the background thread off; pools then decay only while they are used.
   std::chrono::milliseconds decay_interval{1000};

@@ -173,6 +173,7 @@ void Flags::ApplyTo(FactoryOptions& options) {
     if (state.reuse_instances_max != 0) own.reuse_instances_max = state.reuse_instances_max;
     if (own.page_pool == nullptr) own.page_pool = state.Pool();
   };
+  if (state.process_bytes_max != 0) options.process_bytes_max = state.process_bytes_max;
   apply(options.defaults);
   for (auto& [name, own] : options.methods) apply(own);
 }

@@ -8,6 +8,7 @@
 #include "harena/base/check.h"
 #include "harena/base/compiler.h"
 #include "harena/base/log.h"
+#include "harena/mem/budget.h"
 #include "harena/pb/capabilities.h"
 #include "harena/pb/reusable.h"
 
@@ -67,6 +68,7 @@ MessageFactory::MessageFactory(const FactoryOptions& options) : options_(options
   if (const auto problem = options_.Validate()) {
     FailCheck("harena::brpc::MessageFactory", 0, "FactoryOptions::Validate", problem->c_str());
   }
+  if (options_.process_bytes_max != 0) ProcessBudget().set_bytes_max(options_.process_bytes_max);
   ExposeProcessVars();
   pool_vars_ = std::make_unique<PoolVars>(options_.defaults.pool());
   {

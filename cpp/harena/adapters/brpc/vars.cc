@@ -91,7 +91,12 @@ MethodVars::MethodVars(std::shared_ptr<const pb::Method> method) : method_(std::
   add.Word("served", [](const M& m) { return ToString(m.ServedAs(m.scopes().mode())); });
   add.Number("requests", [](const M& m) { return m.requests(); });
   add.Number("malformed", [](const M& m) { return m.stats().malformed; });
-  add.Number("refused", [](const M& m) { return m.stats().refused; });
+  add.Number("refused", [](const M& m) { return m.refused_by().total(); });
+  add.Number("refused_request_bytes_max",
+             [](const M& m) { return m.refused_by().request_bytes_max; });
+  add.Number("refused_process_bytes_max",
+             [](const M& m) { return m.refused_by().process_bytes_max; });
+  add.Number("refused_depth_max", [](const M& m) { return m.refused_by().depth_max; });
   add.Number("request_bytes_max", [](const M& m) -> uint64_t {
     const size_t bytes_max = m.scopes().options().request_bytes_max;
     return bytes_max == kUnlimitedBytes ? 0 : bytes_max;

@@ -71,6 +71,11 @@ class SerializationTraits<harena::grpc::RequestSlot<Request>> {
                                                          harena::pb::codec::HasCodec<Request>)
                            : harena::pb::Parse(*slot.scope, reader, buffer.Length(), *slot.message);
     }
+    if (result.status == harena::pb::ParseStatus::kMalformed &&
+        slot.scope->decode_limits().depth_max != 0) {
+      ProtoBufferReader again(&buffer);
+      result = harena::pb::ExplainMalformed(*slot.scope, again, buffer.Length(), *slot.message);
+    }
     // gRPC forgets the buffer after this call; whoever parses it lets go of the wire bytes.
     buffer.Clear();
     if (result.status == harena::pb::ParseStatus::kMalformed) {

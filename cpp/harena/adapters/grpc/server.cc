@@ -2,6 +2,7 @@
 
 #include "harena/base/check.h"
 #include "harena/base/log.h"
+#include "harena/mem/budget.h"
 
 namespace harena::grpc {
 
@@ -15,6 +16,9 @@ void Server::Adopt(Installer& installer) {
       FailCheck("harena::grpc::Server", 0, "ServerOptions::methods",
                 methods_.UnknownMethod(name).c_str());
     }
+  }
+  if (installer.options_.process_bytes_max != 0) {
+    ProcessBudget().set_bytes_max(installer.options_.process_bytes_max);
   }
   SayWhatHasNoCodec();
   if (installer.options_.decay_interval.count() > 0) {

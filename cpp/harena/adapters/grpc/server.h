@@ -26,6 +26,9 @@ namespace harena::grpc {
 struct ServerOptions {
   Options defaults = {};
   std::map<std::string, Options> methods = {};
+  /// Bytes that all scopes of the process may take together, set for the whole process
+  /// (ProcessBudget()) when the server is made. 0 leaves that limit as it is.
+  size_t process_bytes_max = 0;
   /// How often idle memory is looked for, so that a server without traffic gives it back too. Zero
   /// turns the background thread off; pools then decay only while they are used.
   std::chrono::milliseconds decay_interval{1000};

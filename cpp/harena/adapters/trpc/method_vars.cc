@@ -19,6 +19,11 @@ MethodVars::MethodVars(std::shared_ptr<const pb::Method> method) : method_(std::
   Show("requests", [](const Stats& stats) { return stats.requests; });
   Show("malformed", [](const Stats& stats) { return stats.malformed; });
   Show("refused", [](const Stats& stats) { return stats.refused; });
+  Show("refused_request_bytes_max",
+       [](const Stats& stats) { return stats.refused_by.request_bytes_max; });
+  Show("refused_process_bytes_max",
+       [](const Stats& stats) { return stats.refused_by.process_bytes_max; });
+  Show("refused_depth_max", [](const Stats& stats) { return stats.refused_by.depth_max; });
   Show("scopes_live", [](const Stats& stats) { return uint64_t{stats.scopes.scopes_live()}; });
   Show("scopes_made", [](const Stats& stats) { return uint64_t{stats.scopes.scopes_made}; });
   Show("bytes_kept", [](const Stats& stats) { return uint64_t{stats.kept.bytes_idle}; });

@@ -7,6 +7,7 @@
 #include "harena/adapters/trpc/method_vars.h"
 #include "harena/base/check.h"
 #include "harena/base/log.h"
+#include "harena/mem/budget.h"
 #include "harena/pb/reusable.h"
 
 namespace harena::trpc {
@@ -16,6 +17,14 @@ std::optional<std::string> WhyNotUnderTrpc(const Options& options) {
   if (options.mode == Mode::kReuse && options.request_bytes_max != kUnlimitedBytes) {
     return "mode reuse cannot hold request_bytes_max under tRPC, which parses kept messages in "
            "frames of its own; choose codec, pages or arena, or leave request_bytes_max out";
+  }
+  if (options.mode == Mode::kReuse && options.depth_max != 0) {
+    return "mode reuse cannot hold depth_max under tRPC, which parses kept messages in frames of "
+           "its own; choose codec, pages or arena, or leave depth_max out";
+  }
+  if (options.decoded_ratio_max != 0) {
+    return "decoded_ratio_max cannot be held under tRPC, which parses requests by itself; leave it "
+           "out and choose request_bytes_max";
   }
   return std::nullopt;
 }
@@ -47,6 +56,11 @@ void SayWhatIsServedOtherwise(const pb::Method& method, bool request_codec) {
                                 ": request_bytes_max does not hold while its requests are parsed: "
                                 "their type was generated without the codec, and tRPC parses it");
   }
+  if (options.depth_max != 0 && !request_codec) {
+    Log(Severity::kWarning, method.name() +
+                                ": depth_max does not hold: its requests' type was generated "
+                                "without the codec, and tRPC parses it");
+  }
 }
 
 }  // namespace
@@ -61,6 +75,7 @@ std::optional<std::string> ServicesOptions::Validate() const {
 
 Services::Services(const ServicesOptions& options) : options_(options), methods_(&WhyNotUnderTrpc) {
   if (const auto problem = options_.Validate()) Stop(*problem);
+  if (options_.process_bytes_max != 0) ProcessBudget().set_bytes_max(options_.process_bytes_max);
   if (options_.decay_interval.count() > 0) {
     methods_.StartDecay(options_.decay_interval, options_.trim_heap_when_idle);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ namespace harena::trpc {
 
 struct ServicesOptions {
   Options defaults = {};
+  /// Bytes that all scopes of the process may take together, set for the whole process
+  /// (ProcessBudget()) when it is made. 0 leaves that limit as it is.
+  size_t process_bytes_max = 0;
   /// How often idle memory is looked for. Zero turns the background thread off.
   std::chrono::milliseconds decay_interval{1000};
   /// When no request came for the page pool's `decay_after`, ask malloc too to give free memory

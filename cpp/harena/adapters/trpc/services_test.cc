@@ -257,6 +257,10 @@ TEST(ServicesOptions, AreLookedAt) {
   EXPECT_THAT((ServicesOptions{.defaults = {.mode = Mode::kReuse, .request_bytes_max = 1 << 20}}
                    .Validate()),
               Optional(HasSubstr("cannot hold request_bytes_max under tRPC")));
+  EXPECT_THAT((ServicesOptions{.defaults = {.mode = Mode::kReuse, .depth_max = 9}}.Validate()),
+              Optional(HasSubstr("cannot hold depth_max under tRPC")));
+  EXPECT_THAT((ServicesOptions{.defaults = {.decoded_ratio_max = 50}}.Validate()),
+              Optional(HasSubstr("decoded_ratio_max cannot be held under tRPC")));
 }
 
 using ServicesDeathTest = ServicesTest;

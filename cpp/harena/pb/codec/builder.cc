@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "harena/mem/budget.h"
+
 #if HARENA_CODEC
 namespace harena::pb::codec {
 
@@ -14,7 +16,7 @@ class ThreadStack {
   static thread_local constinit inline bool ended = false;
 
   std::vector<void*>& Get() noexcept {
-    if (stack_.empty() && stack_.capacity() > kKeptMax) stack_.shrink_to_fit();
+    if (stack_.empty() && stack_.capacity() * sizeof(void*) > kKeptMax) stack_.shrink_to_fit();
     return stack_;
   }
   std::string& GetScratch() noexcept {
@@ -23,7 +25,7 @@ class ThreadStack {
   }
 
  private:
-  static constexpr size_t kKeptMax = size_t{64} << 10;
+  static constexpr size_t kKeptMax = size_t{64} << 10;  // bytes
 
   std::vector<void*> stack_;
   std::string scratch_;
@@ -44,6 +46,33 @@ std::vector<void*>& Builder::GatheredOfThread(std::vector<void*>& own) noexcept 
 
 std::string& Builder::scratch() noexcept {
   return ThreadStack::ended ? own_scratch_ : StackOfThread().GetScratch();
+}
+
+Builder::~Builder() {
+  gathered_.resize(gathered_base_);
+  if (gathered_charged_bytes_ == 0) return;
+  home_.budget().Refund(gathered_charged_bytes_);
+  ProcessBudget().Refund(gathered_charged_bytes_);
+}
+
+HARENA_NOINLINE void Builder::GrowGathered() {
+  constexpr size_t kLeast = 64;
+  const size_t before = gathered_.capacity() * sizeof(void*);
+  const size_t after = std::max(2 * gathered_.capacity(), kLeast) * sizeof(void*);
+  Refusal refusal;
+  Budget& budget = home_.budget();
+  if (!budget.TryCharge(after, 0, &refusal)) throw BudgetExceeded(refusal);
+  if (!ProcessBudget().TryCharge(after, 0, &refusal)) {
+    budget.Refund(after);
+    throw BudgetExceeded(refusal);
+  }
+  gathered_charged_bytes_ += after;
+  gathered_.reserve(after / sizeof(void*));
+  // While the elements moved, both were there.
+  const size_t given_back_bytes = std::min(before, gathered_charged_bytes_ - after);
+  budget.Refund(given_back_bytes);
+  ProcessBudget().Refund(given_back_bytes);
+  gathered_charged_bytes_ -= given_back_bytes;
 }
 
 HARENA_NOINLINE void* Builder::AllocateSlow(size_t bytes) {

@@ -39,7 +39,7 @@ class Builder {
   /// counted.
   struct Uncounted {};
   Builder(MessageArena& home, Uncounted) : Builder(home, true, nullptr, 0) {}
-  ~Builder() { gathered_.resize(gathered_base_); }
+  ~Builder();
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
@@ -118,6 +118,20 @@ class Builder {
 
   /// Elements that have no place yet. A stack, which a parse within a parse goes on with.
   std::vector<void*>& gathered() noexcept { return gathered_; }
+  /// Pushes one. Throws BudgetExceeded: what the stack newly takes of the heap counts while the
+  /// parse lasts.
+  HARENA_INLINE void Gather(void* element) {
+    if (HARENA_UNLIKELY(gathered_.size() == gathered_.capacity())) GrowGathered();
+    gathered_.push_back(element);
+  }
+
+  /// The wire nests deeper than it may. Null, for parsers to return.
+  const char* TooDeep() noexcept {
+    too_deep_ = true;
+    return nullptr;
+  }
+  /// Whether that was noticed here; where protobuf's own code meets the limit it is not.
+  bool too_deep() const noexcept { return too_deep_; }
 
   /// Something may lack a required field: only a look at the whole message can tell.
   void DoubtRequired() noexcept { required_in_doubt_ = true; }
@@ -153,6 +167,7 @@ class Builder {
     return place;
   }
   void* AllocateSlow(size_t bytes);
+  void GrowGathered();
   static std::vector<void*>& GatheredOfThread(std::vector<void*>& own) noexcept;
 
   MessageArena& home_;
@@ -165,10 +180,12 @@ class Builder {
   char* limit_ = nullptr;
   bool refused_ = false;
   bool required_in_doubt_ = false;
+  bool too_deep_ = false;
   Refusal refusal_;
   std::vector<void*> own_gathered_;
   std::vector<void*>& gathered_;
   const size_t gathered_base_;
+  size_t gathered_charged_bytes_ = 0;
   std::string own_scratch_;
 };
 
@@ -191,7 +208,8 @@ class BuilderFrame {
 /// Parses what MessageArena::GuardParse() was told of. `parse` gets the builder to use, or null for
 /// protobuf's own parser.
 using GuardedParse = const char* (*)(void* state, Builder* builder);
-const char* ParseGuarded(MessageArena& home, GuardedParse parse, void* state) noexcept;
+const char* ParseGuarded(MessageArena& home, google::protobuf::internal::ParseContext& context,
+                         GuardedParse parse, void* state) noexcept;
 
 /// The codec's parser for `message`, or protobuf's own (`stock`) where the message does not live on
 /// a scope of mode `codec`. What a generated _InternalParse() does.
@@ -210,7 +228,7 @@ const char* ParseOrStock(T& message, const char* ptr,
           return builder == nullptr ? stock() : Access::Parse(message, ptr, context, *builder);
         };
         return ParseGuarded(
-            *home,
+            *home, *context,
             [](void* state, Builder* builder) {
               return (*static_cast<decltype(parse)*>(state))(builder);
             },

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <new>
 #include <optional>
 
 #include "harena/pb/budget_frame.h"
 #include "harena/pb/codec/builder.h"
+#include "harena/pb/layout/parse_window.h"
 #include "harena/pb/layout/string_image.h"
 #include "harena/pb/message_arena.h"
 
@@ -14,7 +16,7 @@ struct ParseGuard {
   static Budget& Begin(MessageArena& home) noexcept {
     // Once: what a second parse finds is not empty any more, and is for protobuf to change.
     home.guarded_ = nullptr;
-    return home.budget_;
+    return home.budget();
   }
   static void Refuse(MessageArena& home, const Refusal& refusal) noexcept {
     home.refused_parse_ = refusal;
@@ -23,24 +25,39 @@ struct ParseGuard {
 };
 
 namespace codec {
+
+using google::protobuf::internal::ParseContext;
+
 namespace {
 
 const char* ParseWithinBudget(MessageArena& home, Budget& budget, GuardedParse parse, void* state) {
   const BudgetFrame frame(budget);
   if (!home.codec()) return parse(state, nullptr);
+  const auto parse_by = [&](Builder& builder) {
+    const char* const end = parse(state, &builder);
+    if (end == nullptr && builder.too_deep() && home.depth_max() != 0) {
+      throw BudgetExceeded({.limit = kDepthMax, .levels_max = home.depth_max()});
+    }
+    return end;
+  };
   if (!layout::StringImagesWork()) {
     Builder open(home);
-    return parse(state, &open);
+    return parse_by(open);
   }
   Builder frozen(home, Builder::Uncounted());
   const BuilderFrame builder_frame(frozen);
-  return parse(state, &frozen);
+  return parse_by(frozen);
 }
 
 }  // namespace
 
 // The framework's frames stand below this one: no exception passes it.
-const char* ParseGuarded(MessageArena& home, GuardedParse parse, void* state) noexcept {
+const char* ParseGuarded(MessageArena& home, ParseContext& context, GuardedParse parse,
+                         void* state) noexcept {
+  if (home.depth_max() != 0) {
+    int& levels_left = layout::DepthLeft(context);
+    levels_left = std::min(levels_left, home.depth_max() - 1);
+  }
   try {
     const char* const end = ParseWithinBudget(home, ParseGuard::Begin(home), parse, state);
     if (end == nullptr) ParseGuard::NoteMalformed(home);

@@ -123,7 +123,7 @@ const char* ReadRepeatedString(const char* ptr, ParseContext* context, Builder& 
     bool ascii;
     ptr = ReadImage(ptr, context, builder, &image, &ascii);
     if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
-    gathered.push_back(image);
+    builder.Gather(image);
     if (HARENA_UNLIKELY(!ascii) && !CheckUtf8(*image, utf8_name)) return nullptr;
     if (!context->DataAvailable(ptr) || !next.IsAt(ptr)) break;
     ptr += next.bytes;

@@ -75,7 +75,7 @@ HARENA_NOINLINE const char* ReadMessage(const char* ptr, ParseContext* context, 
     ptr = ReadLength(ptr, &size);
     if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
     const int outer_limit = layout::PushLimit(*context, ptr, size);
-    if (HARENA_UNLIKELY(--layout::DepthLeft(*context) < 0)) return nullptr;
+    if (HARENA_UNLIKELY(--layout::DepthLeft(*context) < 0)) return builder.TooDeep();
     ptr = Access::Parse(*message, ptr, context, builder);
     ++layout::DepthLeft(*context);
     // After an error the limits mean nothing any more.
@@ -122,7 +122,7 @@ class Run {
     if constexpr (HasCodec<T>) {
       if (HARENA_LIKELY(builder_.frozen())) {
         T* const message = builder_.NewMessage<T>();
-        builder_.gathered().push_back(message);
+        builder_.Gather(message);
         return message;
       }
     }

@@ -1,0 +1,167 @@
+#include "harena/pb/wire/walker.h"
+
+#include <algorithm>
+
+#include "harena/base/compiler.h"
+
+namespace harena::pb::wire {
+namespace {
+
+constexpr uint64_t kNoEnd = std::numeric_limits<uint64_t>::max();
+
+// Unknown fields stand in a vector, 16 bytes each, which doubles: while it grows, the old one and
+// the new one hold three times what is in use.
+constexpr size_t kEntryBytes = 48;
+// A string beside the entry, or a set of unknown fields with the first block of its vector, as
+// malloc rounds them up.
+constexpr size_t kStringBytes = 48;
+constexpr size_t kSetBytes = 48;
+// A string too long for its own object takes room for 30 characters at least.
+constexpr uint64_t kLocalMax = 15;
+constexpr uint64_t kBodyBytesMin = 31;
+
+}  // namespace
+
+Walker::Walker(const Shape& shape, int levels_max, Strings strings)
+    : levels_max_(levels_max), strings_(strings) {
+  levels_.reserve(16);
+  static_cast<void>(Enter(&shape, kNoEnd, 0));
+}
+
+bool Walker::Enter(const Shape* shape, uint64_t end, uint32_t group) {
+  if (levels_.size() >= static_cast<size_t>(levels_max_)) {
+    too_deep_ = true;
+    return false;
+  }
+  levels_.push_back({shape, end, group});
+  return true;
+}
+
+void Walker::LeaveEnded() noexcept {
+  while (levels_.size() > 1 && at_ >= levels_.back().end) levels_.pop_back();
+}
+
+void Walker::OnUnknown(size_t object_bytes) noexcept {
+  const Shape* const shape = levels_.back().shape;
+  if (shape == nullptr || shape->keeps_unknown()) heap_bytes_ += kEntryBytes + object_bytes;
+}
+
+void Walker::OnEnum(uint64_t value) noexcept {
+  if (field_->closed_enum->FindValueByNumber(static_cast<int>(value)) != nullptr) return;
+  // The whole entry of a map becomes a string.
+  heap_bytes_ += kEntryBytes + (levels_.back().shape->keeps_unknown() ? 0 : kStringBytes);
+}
+
+bool Walker::OnTag(uint64_t tag) {
+  const auto number = static_cast<uint32_t>(tag >> 3);
+  const auto type = static_cast<uint8_t>(tag & 7);
+  if (number == 0 || tag > std::numeric_limits<uint32_t>::max()) return false;
+  const Level& level = levels_.back();
+  if (type == kEndGroup) {
+    if (number != level.group) return false;
+    levels_.pop_back();
+    return true;
+  }
+  field_ = level.shape == nullptr ? nullptr : level.shape->Find(number);
+  if (field_ != nullptr && !field_->Accepts(type)) field_ = nullptr;
+  switch (type) {
+    case kVarint:
+      expect_ = Expect::kValue;
+      return true;
+    case kFixed64:
+      skip_ = 8;
+      break;
+    case kFixed32:
+      skip_ = 4;
+      break;
+    case kLengthDelimited:
+      expect_ = Expect::kLength;
+      return true;
+    case kStartGroup: {
+      const uint64_t end = level.end;
+      if (field_ != nullptr) return Enter(field_->message, end, number);
+      OnUnknown(kSetBytes);
+      return Enter(nullptr, end, number);
+    }
+    default:
+      return false;
+  }
+  if (field_ == nullptr) OnUnknown(0);
+  return true;
+}
+
+bool Walker::OnLength(uint64_t bytes) {
+  expect_ = Expect::kTag;
+  if (bytes > std::numeric_limits<int32_t>::max()) return false;
+  const uint64_t end = at_ + bytes;
+  if (end > levels_.back().end) return false;
+  if (field_ == nullptr) {
+    OnUnknown(kStringBytes);
+    const bool of_any_type = levels_.size() > 1 && levels_[levels_.size() - 2].shape != nullptr &&
+                             levels_[levels_.size() - 2].shape->message_set();
+    if (of_any_type) heap_bytes_ += kHeapBytesPerByte * bytes;
+    skip_ = bytes;
+  } else if (field_->message != nullptr) {
+    if (!Enter(field_->message, end, 0)) return false;
+  } else if (field_->closed_enum != nullptr) {
+    packed_ = end;
+    if (bytes != 0) expect_ = Expect::kValue;
+  } else {
+    skip_ = bytes;
+    // Tag and length are two bytes at least.
+    if (strings_ == Strings::kOnHeap && field_->text && bytes > kLocalMax &&
+        bytes + 2 < kBodyBytesMin) {
+      heap_bytes_ += kBodyBytesMin - bytes - 2;
+    }
+  }
+  return true;
+}
+
+bool Walker::OnVarint(uint64_t value) {
+  switch (expect_) {
+    case Expect::kTag:
+      return OnTag(value);
+    case Expect::kLength:
+      return OnLength(value);
+    case Expect::kValue:
+      if (field_ == nullptr) {
+        OnUnknown(0);
+      } else if (field_->closed_enum != nullptr) {
+        OnEnum(value);
+      }
+      if (packed_ > at_) return true;
+      packed_ = 0;
+      expect_ = Expect::kTag;
+      return true;
+  }
+  return false;
+}
+
+bool Walker::Walk(const char* data, size_t size) {
+  const char* const end = data + size;
+  while (data != end && !broken_ && !too_deep_) {
+    if (skip_ != 0) {
+      const auto bytes = std::min<uint64_t>(skip_, static_cast<uint64_t>(end - data));
+      data += bytes;
+      at_ += bytes;
+      skip_ -= bytes;
+    } else {
+      const auto byte = static_cast<uint8_t>(*data++);
+      ++at_;
+      varint_ |= static_cast<uint64_t>(byte & 0x7f) << shift_;
+      if (byte >= 0x80) {
+        shift_ += 7;
+        broken_ = shift_ >= 70;
+        continue;
+      }
+      const uint64_t value = varint_;
+      varint_ = 0;
+      shift_ = 0;
+      if (HARENA_UNLIKELY(!OnVarint(value))) broken_ = !too_deep_;
+    }
+    if (skip_ == 0 && expect_ == Expect::kTag) LeaveEnded();
+  }
+  return !broken_ && !too_deep_;
+}
+
+}  // namespace harena::pb::wire

@@ -1,0 +1,70 @@
+// A look at a message's wire before protobuf gets it: how deep it nests, and what its unknown
+// fields will take from the heap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "harena/pb/wire/shape.h"
+
+namespace harena::pb::wire {
+
+/// The most heap that protobuf takes for one byte of wire in unknown fields: a packed value of a
+/// closed enum, of one byte, becomes an entry of the unknown fields' vector.
+inline constexpr size_t kHeapBytesPerByte = 48;
+
+/// Where the message's strings will be.
+enum class Strings : uint8_t { kOnHeap, kOnScope };
+
+/// Goes through a message in pieces of any size. Every byte is looked at once, however the message
+/// nests, and nothing is believed that a length says before the bytes are there.
+/// Thread rule: one thread. Lifetime rule: the shape must outlive it.
+class Walker {
+ public:
+  /// `levels_max` is how many levels of messages there may be, the message itself included.
+  Walker(const Shape& shape, int levels_max, Strings strings);
+
+  /// The next bytes. False when they are no wire, or too deep; then nothing that follows counts.
+  bool Walk(const char* data, size_t size);
+
+  /// Heap bytes for what was seen so far, beyond the wire's own: what protobuf's vectors and
+  /// objects for unknown fields take, growth included, and how much longer than its text a string's
+  /// body is.
+  size_t heap_bytes() const noexcept { return heap_bytes_; }
+  bool too_deep() const noexcept { return too_deep_; }
+
+ private:
+  enum class Expect : uint8_t { kTag, kValue, kLength };
+  struct Level {
+    const Shape* shape;  // null inside an unknown group
+    uint64_t end;        // position behind it; of a group, behind what it stands in
+    uint32_t group;      // its field number, or 0
+  };
+
+  bool OnVarint(uint64_t value);
+  bool OnTag(uint64_t tag);
+  bool OnLength(uint64_t bytes);
+  bool Enter(const Shape* shape, uint64_t end, uint32_t group);
+  void OnUnknown(size_t object_bytes) noexcept;
+  void OnEnum(uint64_t value) noexcept;
+  void LeaveEnded() noexcept;
+
+  std::vector<Level> levels_;
+  const int levels_max_;
+  const Strings strings_;
+  size_t heap_bytes_ = 0;
+  bool too_deep_ = false;
+  bool broken_ = false;
+
+  uint64_t at_ = 0;
+  uint64_t skip_ = 0;    // bytes of a value that nobody looks at
+  uint64_t packed_ = 0;  // position behind packed values of a closed enum, or 0
+  Expect expect_ = Expect::kTag;
+  uint64_t varint_ = 0;
+  int shift_ = 0;
+  const FieldShape* field_ = nullptr;  // of the tag read last; null when it is unknown
+};
+
+}  // namespace harena::pb::wire
