@@ -18,6 +18,8 @@ class BrpcPlan:
     seconds: float
     allocators: tuple = ("glibc", "tcmalloc", "jemalloc")
     modes: tuple = ()
+    # Each of brpc's worker threads has to have had its share before allocations are counted.
+    count_warm_up: int = 2000
 
     workloads = (MESSAGES,)
 
@@ -37,6 +39,7 @@ class BrpcPlan:
 
 
 DEFAULT = BrpcPlan("default", rounds=6, seconds=5)
-QUICK = BrpcPlan("quick", rounds=2, seconds=0.8, allocators=("glibc", "tcmalloc"))
+QUICK = BrpcPlan("quick", rounds=2, seconds=0.8, allocators=("glibc", "tcmalloc"),
+                 count_warm_up=500)
 FULL = BrpcPlan("full", rounds=10, seconds=10,
                 allocators=("glibc", "tcmalloc", "jemalloc", "mimalloc"))

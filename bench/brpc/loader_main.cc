@@ -49,6 +49,8 @@ nlohmann::json Run(const LoaderFlags& flags) {
 int main(int argc, char** argv) {
   LoaderFlags flags;
   flags.workload = "terms";
+  // brpc's own statistics, once a second, whatever the load.
+  flags.background_thread = "bvar_sampler";
   CLI::App app("The load generator for brpc servers; prints one JSON object");
   harena::bench::AddLoaderFlags(app, flags, harena::bench::TermPoolNames());
   CLI11_PARSE(app, argc, argv);

@@ -42,7 +42,7 @@ MODES = ("heap", "brpc_arena", "pages", "reuse", "codec")
 def estimated_seconds(plan):
     """About how long the run takes."""
     slices = len(plan.cells()) * plan.rounds
-    counts = len(plan.counted("")) * 1.5
+    counts = len(plan.counted("")) * (1.5 + plan.count_warm_up * 0.0025)
     return SETUP_SECONDS + slices * (plan.seconds + SLICE_OVERHEAD_SECONDS) + counts
 
 

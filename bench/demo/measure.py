@@ -12,8 +12,6 @@ from servers import Server, load, running, send_bomb
 CALIBRATE_SECONDS = 0.7
 VERIFY_SECONDS = 1.0
 COUNT_SECONDS = 0.4
-# The counts are those of a warm server: pools filled, profiles learned.
-COUNT_WARM_UP = 48
 
 
 def calibrate(programs, cpus, server):
@@ -57,7 +55,7 @@ def count_allocations(programs, cpus, plan, progress):
                 server = Server(programs, cell, cpus[0], count_file=file)
                 try:
                     report = load(programs, server, cpus[1], in_flight=1, seconds=COUNT_SECONDS,
-                                  warm_up=COUNT_WARM_UP, alloc_count_file=file)
+                                  warm_up=plan.count_warm_up, alloc_count_file=file)
                 finally:
                     server.stop()
                 counts[stats.count_key(cell)] = report["heap_allocs_per_request"]

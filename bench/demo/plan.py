@@ -47,6 +47,8 @@ class Plan:
     modes: tuple = field(default=())
     go_modes: tuple = field(default=())
     go_load_seconds: float = 0
+    # Allocations are counted in a warm server: pools filled, profiles learned.
+    count_warm_up: int = 48
 
     def cells(self, workload):
         """The C++ cells of one workload, in the order in which each round visits them."""

@@ -18,6 +18,7 @@ struct LoaderFlags {
   int cpu = -1;
   std::string workload;  ///< What it is by default is the program's.
   std::string alloc_count_file;
+  std::string background_thread;  ///< Of the server; what it allocates is no request's.
   double qps = 0;
   int in_flight = 0;
   double seconds = 1;
@@ -38,7 +39,7 @@ int RunLoader(const std::string& name, const LoaderFlags& flags,
 template <typename Load>
 nlohmann::json Measure(Load& load, const LoaderFlags& flags) {
   const LoadReport warm = load.WarmUp(flags.warm_up);
-  const ServerWatch watch(flags.pid, flags.alloc_count_file);
+  const ServerWatch watch(flags.pid, flags.alloc_count_file, flags.background_thread);
   const LoadReport report = flags.in_flight > 0 ? load.ClosedLoop(flags.in_flight, flags.seconds)
                                                 : load.OpenLoop(flags.qps, flags.seconds);
   nlohmann::json result = watch.End(warm, report);

@@ -4,8 +4,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 namespace harena::bench {
 
@@ -21,6 +23,17 @@ double CpuSeconds(pid_t pid) {
   timespec time = {};
   if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return -1;
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+pid_t ThreadNamed(pid_t pid, const std::string& name) {
+  const std::string folder = "/proc/" + std::to_string(pid) + "/task";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    std::ifstream comm(entry.path() / "comm");
+    std::string found;
+    if (std::getline(comm, found) && found == name) return std::stoi(entry.path().filename());
+  }
+  return 0;
 }
 
 Memory MemoryOf(pid_t pid) {

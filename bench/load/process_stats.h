@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <string>
 
 namespace harena::bench {
 
@@ -12,6 +13,9 @@ bool PinTo(int cpu);
 
 /// User plus system time that `pid` has used, all threads, in seconds. Negative if it is gone.
 double CpuSeconds(pid_t pid);
+
+/// The number of a thread of `pid`, by its name in the system; 0 when there is none.
+pid_t ThreadNamed(pid_t pid, const std::string& name);
 
 /// Resident memory of `pid` in bytes, now and at its highest. Zero if it is gone.
 struct Memory {

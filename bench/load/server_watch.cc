@@ -17,9 +17,17 @@ nlohmann::json LatenciesOf(const LoadReport& report) {
 
 }  // namespace
 
-ServerWatch::ServerWatch(pid_t pid, const std::string& alloc_count_file) : pid_(pid) {
-  if (!alloc_count_file.empty()) allocations_.emplace(alloc_count_file);
-  if (allocations_) allocated_before_ = allocations_->Read();
+ServerWatch::ServerWatch(pid_t pid, const std::string& alloc_count_file,
+                         const std::string& background_thread)
+    : pid_(pid) {
+  if (!alloc_count_file.empty()) {
+    allocations_.emplace(alloc_count_file);
+    if (!background_thread.empty()) background_ = ThreadNamed(pid_, background_thread);
+    if (!background_thread.empty() && background_ == 0) {
+      throw std::runtime_error("the server has no thread " + background_thread);
+    }
+    allocated_before_ = allocations_->Read(background_);
+  }
   memory_before_ = MemoryOf(pid_);
   own_cpu_before_ = CpuSeconds(getpid());
   cpu_before_ = CpuSeconds(pid_);
@@ -28,7 +36,7 @@ ServerWatch::ServerWatch(pid_t pid, const std::string& alloc_count_file) : pid_(
 nlohmann::json ServerWatch::End(const LoadReport& warm_up, const LoadReport& report) const {
   const double cpu_after = CpuSeconds(pid_);
   const double own_cpu_after = CpuSeconds(getpid());
-  const AllocCounts allocated = allocations_ ? allocations_->Read() : AllocCounts{};
+  const AllocCounts allocated = allocations_ ? allocations_->Read(background_) : AllocCounts{};
   const Memory memory = MemoryOf(pid_);
   if (cpu_before_ < 0 || cpu_after < 0) throw std::runtime_error("the server has ended");
 

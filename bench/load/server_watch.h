@@ -18,9 +18,11 @@ namespace harena::bench {
 /// allocations.
 class ServerWatch {
  public:
-  /// Begins now. `alloc_count_file` may be empty. Throws std::runtime_error when it is no counter
-  /// file.
-  ServerWatch(pid_t pid, const std::string& alloc_count_file);
+  /// Begins now. `alloc_count_file` may be empty. Allocations of the thread `background_thread`, if
+  /// that is not empty, are no request's and not counted. Throws std::runtime_error when the file
+  /// is no counter file, or there is no such thread.
+  ServerWatch(pid_t pid, const std::string& alloc_count_file,
+              const std::string& background_thread = "");
 
   /// Ends: one JSON object with what was seen meanwhile and what `report` says.
   /// Throws std::runtime_error when the server is gone.
@@ -29,6 +31,7 @@ class ServerWatch {
  private:
   const pid_t pid_;
   std::optional<AllocCountReader> allocations_;
+  pid_t background_ = 0;
   AllocCounts allocated_before_;
   Memory memory_before_;
   double own_cpu_before_;

@@ -89,8 +89,12 @@ bool Ready() {
 }
 
 AllocCountSlot& Slot() {
-  if (thread_slot < 0) thread_slot = threads.fetch_add(1) % kAllocCountSlots;
-  return counts.load(std::memory_order_relaxed)->slots[thread_slot];
+  AllocCountFile& file = *counts.load(std::memory_order_relaxed);
+  if (thread_slot < 0) {
+    thread_slot = threads.fetch_add(1) % kAllocCountSlots;
+    file.slots[thread_slot].thread.store(static_cast<uint64_t>(gettid()));
+  }
+  return file.slots[thread_slot];
 }
 
 void Count(size_t bytes) {

@@ -19,7 +19,9 @@ struct AllocCountSlot {
   std::atomic<uint64_t> frees;
   /// Bytes asked for.
   std::atomic<uint64_t> bytes;
-  char padding[64 - 3 * sizeof(uint64_t)];
+  /// The thread's number in the system; of those that share a slot, the newest's.
+  std::atomic<uint64_t> thread;
+  char padding[64 - 4 * sizeof(uint64_t)];
 };
 
 struct AllocCountFile {

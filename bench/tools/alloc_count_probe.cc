@@ -1,4 +1,6 @@
 // A program that allocates a known number of times, for the counter's test.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -48,5 +50,7 @@ int main() {
   const auto frees = after.frees - before.frees;
   std::printf("%d rounds: %llu allocations, %llu frees\n", kRounds,
               static_cast<unsigned long long>(allocations), static_cast<unsigned long long>(frees));
-  return allocations == 6 * kRounds && frees == 5 * kRounds ? 0 : 1;
+  // All of it was this thread's.
+  const auto of_others = reader.Read(gettid()).allocations;
+  return allocations == 6 * kRounds && frees == 5 * kRounds && of_others == 0 ? 0 : 1;
 }

@@ -28,9 +28,10 @@ AllocCountReader::~AllocCountReader() {
   munmap(const_cast<AllocCountFile*>(file_), sizeof(AllocCountFile));
 }
 
-AllocCounts AllocCountReader::Read() const {
+AllocCounts AllocCountReader::Read(pid_t left_out) const {
   AllocCounts sum;
   for (const AllocCountSlot& slot : file_->slots) {
+    if (left_out != 0 && slot.thread.load() == static_cast<uint64_t>(left_out)) continue;
     sum.allocations += slot.allocations.load(std::memory_order_relaxed);
     sum.frees += slot.frees.load(std::memory_order_relaxed);
     sum.bytes += slot.bytes.load(std::memory_order_relaxed);

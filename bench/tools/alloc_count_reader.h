@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "bench/tools/alloc_count.h"
@@ -23,7 +25,8 @@ class AllocCountReader {
   AllocCountReader(const AllocCountReader&) = delete;
   AllocCountReader& operator=(const AllocCountReader&) = delete;
 
-  AllocCounts Read() const;
+  /// Without those of `left_out`, a thread's number in the system.
+  AllocCounts Read(pid_t left_out = 0) const;
 
  private:
   const AllocCountFile* file_;

@@ -23,17 +23,23 @@ TEST_P(Calls, SynchronousAndRecycled) {
   rig.Start(GetParam());
   const auto channel = rig.Connect();
   test::brpc::Work::Stub stub(channel.get());
-  CallPool<Call> calls({.page_pool = &rig.pool()});
-  for (int round = 0; round < 5; ++round) {
-    Call call = calls.Acquire();
-    call.request() = MakeTask(round * 10);
-    stub.Run(&call.controller(), &call.request(), &call.response(), nullptr);
-    ASSERT_FALSE(call.controller().Failed()) << call.controller().ErrorText();
-    EXPECT_TRUE(MessageDifferencer::Equals(call.response(), Expected(call.request())));
-    EXPECT_EQ(PagePool::OwnerOf(&call.response()), &rig.pool());
+  for (const Mode mode : {Mode::kPages, Mode::kReuse, Mode::kCodec}) {
+    CallPool<Call> calls({.mode = mode, .page_pool = &rig.pool()});
+    for (int round = 0; round < 5; ++round) {
+      Call call = calls.Acquire();
+      EXPECT_EQ(call.request().ByteSizeLong(), 0u);
+      EXPECT_EQ(call.response().ByteSizeLong(), 0u);
+      call.request() = MakeTask(round * 10);
+      stub.Run(&call.controller(), &call.request(), &call.response(), nullptr);
+      ASSERT_FALSE(call.controller().Failed()) << call.controller().ErrorText();
+      EXPECT_TRUE(MessageDifferencer::Equals(call.response(), Expected(call.request())));
+      EXPECT_EQ(PagePool::OwnerOf(&call.response()), &rig.pool());
+    }
+    EXPECT_EQ(calls.stats().scopes_made, 5u);
+    EXPECT_EQ(calls.stats().scopes_live(), 0u);
+    EXPECT_EQ(calls.kept().instances_built != 0, mode == Mode::kReuse);
+    EXPECT_LT(calls.kept().instances_built, 5u);
   }
-  EXPECT_EQ(calls.stats().scopes_made, 5u);
-  EXPECT_EQ(calls.stats().scopes_live(), 0u);
   rig.ExpectAllMemoryBack();
 }
 
