@@ -14,6 +14,7 @@
 #include "harena/mem/fault_reporter.h"
 #include "harena/mem/page_pool.h"
 #include "harena/mem/test_pool.h"
+#include "tests/safety_count.h"
 
 namespace harena {
 namespace {
@@ -197,9 +198,9 @@ TEST(Quarantine, ThreadsMayShareIt) {
 #define EXPECT_REPORT(statement, report) EXPECT_DEATH(statement, report)
 #endif
 
-class FaultDeathTest : public testing::Test {
+class FaultReporterDeathTest : public testing::Test {
  protected:
-  FaultDeathTest() {
+  FaultReporterDeathTest() {
     // Threads of earlier tests are gone, but gtest cannot know.
     GTEST_FLAG_SET(death_test_style, "fast");
     block_ = pool_.Quarantine()->TryAllocate(1);
@@ -212,6 +213,13 @@ class FaultDeathTest : public testing::Test {
 
   PagePool pool_{Options()};
   Block block_;
+};
+
+class FaultDeathTest : public FaultReporterDeathTest {
+ protected:
+  void TearDown() override {
+    SafetyCount(HasFailure() ? "detectors_silent" : "detectors_fired", 1);
+  }
 };
 
 TEST_F(FaultDeathTest, AReadIsReportedWithMethodAndScope) {
@@ -253,8 +261,9 @@ TEST_F(FaultDeathTest, ABlockGivenBackTwiceStops) {
   EXPECT_DEATH(End(), "this address is not a block of this pool");
 }
 
-TEST_F(FaultDeathTest, WithoutTheReporterTheProcessDiesToo) {
+// With AddressSanitizer its handler comes first.
 #if !HARENA_ASAN
+TEST_F(FaultDeathTest, WithoutTheReporterTheProcessDiesToo) {
   End();
   EXPECT_EXIT(
       {
@@ -262,12 +271,10 @@ TEST_F(FaultDeathTest, WithoutTheReporterTheProcessDiesToo) {
         Read(block_.data);
       },
       testing::KilledBySignal(SIGSEGV), "^$");
-#endif
 }
 
 // Death by the signal, as without us: what a supervisor sees stays the same.
 TEST_F(FaultDeathTest, TheProcessDiesByTheSameSignal) {
-#if !HARENA_ASAN
   End();
   EXPECT_EXIT(
       {
@@ -276,7 +283,6 @@ TEST_F(FaultDeathTest, TheProcessDiesByTheSameSignal) {
         Read(block_.data);
       },
       testing::KilledBySignal(SIGSEGV), "FAULT: read");
-#endif
 }
 
 void ExitFromHandler(int) {
@@ -286,7 +292,6 @@ void ExitFromHandler(int) {
 }
 
 TEST_F(FaultDeathTest, AHandlerThatWasThereIsCalledAfterwards) {
-#if !HARENA_ASAN
   End();
   EXPECT_EXIT(
       {
@@ -303,11 +308,9 @@ TEST_F(FaultDeathTest, AHandlerThatWasThereIsCalledAfterwards) {
         raise(SIGSEGV);
       },
       testing::ExitedWithCode(7), "^the handler before ours");
-#endif
 }
 
-TEST_F(FaultDeathTest, ASignalThatSomebodySentKillsOnce) {
-#if !HARENA_ASAN
+TEST_F(FaultReporterDeathTest, ASignalThatSomebodySentKillsOnce) {
   End();
   EXPECT_EXIT(
       {
@@ -316,10 +319,10 @@ TEST_F(FaultDeathTest, ASignalThatSomebodySentKillsOnce) {
         raise(SIGSEGV);
       },
       testing::KilledBySignal(SIGSEGV), "");
-#endif
 }
+#endif
 
-TEST_F(FaultDeathTest, TheReporterIsInstalledOnceAndKnowsWhenItIsReplaced) {
+TEST_F(FaultReporterDeathTest, TheReporterIsInstalledOnceAndKnowsWhenItIsReplaced) {
   EXPECT_EXIT(
       {
         const bool before = FaultReporterInstalled();

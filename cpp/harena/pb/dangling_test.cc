@@ -13,6 +13,7 @@
 #include "harena/pb/self_check.h"
 #include "harena/scope/scope_pool.h"
 #include "harena/test/shapes.pb.h"
+#include "tests/safety_count.h"
 
 namespace harena::pb {
 namespace {
@@ -46,6 +47,10 @@ class DanglingDeathTest : public testing::TestWithParam<Way> {
             {.mode = GetParam().mode, .quarantine_one_in = GetParam().one_in, .page_pool = &pool_},
             MessagesMayThrow::kYes, kMethod),
         keeper_(Shapes::default_instance(), Shapes::default_instance(), scopes_.options()) {}
+
+  void TearDown() override {
+    if (!IsSkipped()) SafetyCount(HasFailure() ? "detectors_silent" : "detectors_fired", 1);
+  }
 
   // One request, as an adapter serves it.
   Shapes* Serve(Scope& scope, const std::string& name) {

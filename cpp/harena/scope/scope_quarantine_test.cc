@@ -13,6 +13,7 @@
 #include "harena/mem/quarantine.h"
 #include "harena/mem/test_pool.h"
 #include "harena/scope/scope_pool.h"
+#include "tests/safety_count.h"
 
 namespace harena {
 namespace {
@@ -165,7 +166,12 @@ constexpr char kReport[] = "AddressSanitizer";
 constexpr char kReport[] = "FAULT: read after the end of a scope.*scope 1 of /feed.Feed/Rank";
 #endif
 
-using ScopeQuarantineDeathTest = ScopeQuarantineTest;
+class ScopeQuarantineDeathTest : public ScopeQuarantineTest {
+ protected:
+  void TearDown() override {
+    SafetyCount(HasFailure() ? "detectors_silent" : "detectors_fired", 1);
+  }
+};
 
 TEST_F(ScopeQuarantineDeathTest, AReadAfterTheEndNamesTheMethod) {
   ScopePool scopes = Scopes(1);

@@ -49,8 +49,8 @@ void UseScope(Scope& scope, const Shapes& request) {
   scope.Create<std::string>("a string on the scope, with its body on the heap");
 }
 
-Options OptionsFor(PagePool& pool, Mode mode, size_t request_bytes_max) {
-  Options options{.mode = mode, .page_pool = &pool};
+Options OptionsFor(PagePool& pool, Mode mode, size_t request_bytes_max, size_t quarantine_one_in) {
+  Options options{.mode = mode, .quarantine_one_in = quarantine_one_in, .page_pool = &pool};
   // The heap knows no limits.
   if (mode != Mode::kHeap) options.request_bytes_max = request_bytes_max;
   return options;
@@ -58,11 +58,11 @@ Options OptionsFor(PagePool& pool, Mode mode, size_t request_bytes_max) {
 
 }  // namespace
 
-Echo::Echo(PagePool& pool, Mode mode, size_t request_bytes_max)
+Echo::Echo(PagePool& pool, Mode mode, size_t request_bytes_max, size_t quarantine_one_in)
     : mode_(mode),
-      scopes_(OptionsFor(pool, mode, request_bytes_max)),
+      scopes_(OptionsFor(pool, mode, request_bytes_max, quarantine_one_in)),
       keeper_(Shapes::default_instance(), Shapes::default_instance(),
-              OptionsFor(pool, mode, request_bytes_max)) {}
+              OptionsFor(pool, mode, request_bytes_max, quarantine_one_in)) {}
 
 Outcome Echo::Serve(std::string_view wire) {
   try {

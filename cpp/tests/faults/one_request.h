@@ -17,7 +17,8 @@ enum class Outcome { kServed, kRefused, kWrong };
 /// Thread rule: any thread. Lifetime rule: `pool` must outlive it.
 class Echo {
  public:
-  Echo(PagePool& pool, Mode mode, size_t request_bytes_max = kUnlimitedBytes);
+  Echo(PagePool& pool, Mode mode, size_t request_bytes_max = kUnlimitedBytes,
+       size_t quarantine_one_in = Options().quarantine_one_in);
 
   /// Parses `wire` (a harena.test.Shapes), has a handler answer with all of it and a few objects on
   /// the scope, and serializes. kRefused when memory was refused, by whomever; kWrong when the

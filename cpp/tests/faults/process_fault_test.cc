@@ -41,7 +41,9 @@ PagePoolOptions RestlessOptions() {
 // Threads that serve until told to stop, and what became of their requests.
 class Traffic {
  public:
-  Traffic(PagePool& pool, Mode mode, int threads) : echo_(pool, mode), wire_(ShapesWire(20)) {
+  Traffic(PagePool& pool, Mode mode, int threads,
+          size_t quarantine_one_in = Options().quarantine_one_in)
+      : echo_(pool, mode, kUnlimitedBytes, quarantine_one_in), wire_(ShapesWire(20)) {
     for (int i = 0; i < threads; ++i) {
       threads_.emplace_back([this] {
         while (!stop_.load()) (echo_.Serve(wire_) == Outcome::kServed ? served_ : failed_)++;
@@ -68,10 +70,11 @@ class Traffic {
 };
 
 // What a child of a serving process may do: go on with its parent's pool, alone.
-[[noreturn]] void BeForked(PagePool& pool, const std::string& wire, bool destroy_pools) {
+[[noreturn]] void BeForked(PagePool& pool, const std::string& wire, bool destroy_pools,
+                           size_t quarantine_one_in) {
   alarm(240);  // what another thread held at the fork would be held for ever
   {
-    Echo echo(pool, Mode::kPages);
+    Echo echo(pool, Mode::kPages, kUnlimitedBytes, quarantine_one_in);
     for (int i = 0; i < 3; ++i) {
       if (echo.Serve(wire) != Outcome::kServed) _exit(2);
     }
@@ -83,13 +86,13 @@ class Traffic {
   std::exit(0);
 }
 
-void ForkWhileServing(bool destroy_pools) {
+void ForkWhileServing(bool destroy_pools, size_t quarantine_one_in) {
   auto pool = std::make_unique<PagePool>(RestlessOptions());
   const std::string wire = ShapesWire(20);
   uint64_t forks = 0;
   uint64_t lost = 0;
   {
-    Traffic traffic(*pool, Mode::kPages, 2);
+    Traffic traffic(*pool, Mode::kPages, 2, quarantine_one_in);
     std::atomic<bool> stop{false};
     // Holds the registry's and the caches' locks most of the time.
     std::thread asking([&] {
@@ -101,7 +104,7 @@ void ForkWhileServing(bool destroy_pools) {
     for (; forks < 60; ++forks) {
       const pid_t child = fork();
       ASSERT_GE(child, 0);
-      if (child == 0) BeForked(*pool, wire, destroy_pools);
+      if (child == 0) BeForked(*pool, wire, destroy_pools, quarantine_one_in);
       int status = 0;
       while (waitpid(child, &status, 0) < 0) {
       }
@@ -124,8 +127,11 @@ void ForkWhileServing(bool destroy_pools) {
   SafetyCount("processes_lost", lost);
 }
 
-TEST(Fork, ChildOfAServingProcessUsesThePoolAndExits) { ForkWhileServing(false); }
-TEST(Fork, ChildOfAServingProcessDestroysThePool) { ForkWhileServing(true); }
+TEST(Fork, ChildOfAServingProcessUsesThePoolAndExits) { ForkWhileServing(false, 0); }
+TEST(Fork, ChildOfAServingProcessDestroysThePool) { ForkWhileServing(true, 0); }
+// Quarantines have locks of their own.
+TEST(Fork, ChildOfAServingProcessSamplesScopes) { ForkWhileServing(false, 2); }
+TEST(Fork, ChildOfAServingProcessDestroysThePoolAndItsQuarantine) { ForkWhileServing(true, 2); }
 
 std::atomic<uint64_t> signals_taken{0};
 

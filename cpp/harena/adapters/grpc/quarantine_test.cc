@@ -8,6 +8,7 @@
 #include "harena/adapters/grpc/test_rig.h"
 #include "harena/base/compiler.h"
 #include "harena/mem/fault_reporter.h"
+#include "tests/safety_count.h"
 
 namespace harena::grpc {
 namespace {
@@ -38,6 +39,7 @@ TEST_P(QuarantineDeathTest, AKeptRequestIsReportedWithItsMethod) {
                HARENA_ASAN ? "AddressSanitizer"
                            : "FAULT: read after the end of a scope.*scope 3 of "
                              "/harena.test.Work/Run.*ended [0-9]+ ms ago");
+  SafetyCount(HasFailure() ? "detectors_silent" : "detectors_fired", 1);
 }
 
 TEST_P(QuarantineDeathTest, SampledCallsAnswerLikeOthers) {

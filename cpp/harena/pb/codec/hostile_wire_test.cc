@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include <google/protobuf/any.pb.h>
@@ -29,6 +31,7 @@
 #include "harena/pb/test_stream.h"
 #include "harena/pb/wire/shape.h"
 #include "harena/scope/scope_pool.h"
+#include "tests/safety_count.h"
 
 namespace harena::pb::codec::test {
 namespace {
@@ -210,11 +213,10 @@ TEST_F(Hostile, NothingTakesMoreThanItsBudgetAndWhatFitsIsServed) {
   }
   std::printf("at most %zu bytes over a budget; %llu of %llu were no messages\n", over_bytes_max,
               static_cast<unsigned long long>(malformed), static_cast<unsigned long long>(tried));
-  std::printf(
-      "safety: inputs_tried=%llu budgets_refused=%llu requests_wrongly_refused=%llu "
-      "bytes_leaked=%llu\n",
-      static_cast<unsigned long long>(tried), static_cast<unsigned long long>(refused),
-      static_cast<unsigned long long>(wrongly), static_cast<unsigned long long>(leaked));
+  SafetyCount("inputs_tried", tried);
+  SafetyCount("budgets_refused", refused);
+  SafetyCount("requests_wrongly_refused", wrongly);
+  SafetyCount("bytes_leaked", leaked);
   EXPECT_GT(refused, tried / 20);
   EXPECT_LT(malformed, tried / 4);
 }
