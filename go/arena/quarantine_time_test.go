@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestSampledStaleWriteIsReportedAfterItsTime(t *testing.T) {
+func TestSafetyStaleWriteIsReportedAfterItsTime(t *testing.T) {
 	p, found := sampledPool(t, PoolOptions{QuarantineFor: 20 * time.Millisecond, Name: "/feed.Feed/Rank"})
 	a := p.Get()
 	NewOf[person](a)
@@ -32,12 +32,13 @@ func TestSampledStaleWriteIsReportedAfterItsTime(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	if text := w.Error(); !strings.Contains(text, "arena.person.Age of /feed.Feed/Rank") ||
-		!strings.Contains(text, "TestSampledStaleWriteIsReportedAfterItsTime") {
+		!strings.Contains(text, "TestSafetyStaleWriteIsReportedAfterItsTime") {
 		t.Error(text)
 	}
 	if got[1].Type != reflect.TypeFor[map[string]int]() {
 		t.Errorf("%+v", got[1])
 	}
+	t.Logf("safety: detectors_fired=%d", len(got))
 	if stats := p.Stats(); stats.StaleWrites != 2 || stats.ArenasQuarantined != 0 {
 		t.Errorf("%+v", stats)
 	}

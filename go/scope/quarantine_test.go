@@ -6,7 +6,7 @@ import (
 	"github.com/harena-project/harena/go/arena"
 )
 
-func TestSampledScopesAreNotReusedAndNamed(t *testing.T) {
+func TestSafetySampledScopesAreNotReusedAndNamed(t *testing.T) {
 	if arena.Debug {
 		t.Skip("in debug builds no memory is reused, and the sampling is off")
 	}
@@ -40,6 +40,7 @@ func TestSampledScopesAreNotReusedAndNamed(t *testing.T) {
 	if len(found) != 1 || found[0].Pool != "/feed.Feed/Rank" {
 		t.Errorf("%v", found)
 	}
+	t.Logf("safety: detectors_fired=%d", len(found))
 }
 
 func TestRetainedScopesAreNotSampled(t *testing.T) {
