@@ -92,7 +92,7 @@ PagePool::~PagePool() {
     cache.pool.store(nullptr);
   }
   if (index_ < kPoolsMax) TheRegistry().pools[index_].store(nullptr);
-  HARENA_CHECK(allocated_bytes_.load() == freed_bytes_.load() || Fork::InChild(),
+  HARENA_CHECK(allocated_bytes_.load() == freed_bytes_.load() || !heap_.complete(),
                "a page pool is destroyed while blocks of it are in use; "
                "end every scope, arena and message on it first");
 }

@@ -50,6 +50,8 @@ class PageHeap {
   void UnlockAfterFork() noexcept { mutex_.unlock(); }
   /// In the child: what is outside the heap now may never come back, and is not missed in the end.
   void ForgetWhatIsOutside() noexcept { complete_ = false; }
+  /// False where that happened. REQUIRES: no other thread is inside.
+  bool complete() const noexcept { return complete_; }
 
  private:
   struct FreeBlock {

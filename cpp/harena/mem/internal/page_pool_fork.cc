@@ -18,8 +18,6 @@ using mem_internal::ThreadCache;
 
 namespace {
 
-std::atomic<bool> is_child{false};
-
 // The sources locked by Before(): which quarantine a pool has may change until After(), as no lock
 // guards that. Guarded by the registry's mutex, which also keeps them alive: the pool of a
 // quarantine takes it to end, before its source ends.
@@ -65,8 +63,8 @@ void PagePool::Fork::After() {
   TheRegistry().mutex.unlock();
 }
 
+// Blocks that the parent's other threads held never come back here.
 void PagePool::Fork::AfterInChild() {
-  is_child.store(true);
   ForEachPool([](PagePool& pool) { pool.heap_.ForgetWhatIsOutside(); });
   After();
 }
@@ -75,7 +73,5 @@ void PagePool::Fork::Install() noexcept {
   static const int installed = pthread_atfork(&Before, &After, &AfterInChild);
   static_cast<void>(installed);
 }
-
-bool PagePool::Fork::InChild() noexcept { return is_child.load(); }
 
 }  // namespace harena

@@ -13,10 +13,6 @@ struct PagePool::Fork {
   /// without us. Thread rule: any thread, any number of times.
   static void Install() noexcept;
 
-  /// Whether this process was forked from one that had pools: blocks that the parent's other
-  /// threads held never come back here.
-  static bool InChild() noexcept;
-
  private:
   template <typename Function>
   static void ForEachPool(Function function);
