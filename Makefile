@@ -82,11 +82,16 @@ test-valgrind: build  ## The C++ unit tests of the optimised build under Valgrin
 
 # New inputs are kept, so that the next run goes on where this one stopped.
 FUZZ_SECONDS ?= 60
-fuzz: build/fuzz/build.ninja  ## The C++ codec against protobuf, for FUZZ_SECONDS (libFuzzer, clang, ASan + UBSan)
-	cmake --build build/fuzz -j $(JOBS) --target pb_codec_fuzz
-	mkdir -p out/fuzz build/fuzz/corpus
-	setarch -R build/fuzz/cpp/harena/pb/codec/pb_codec_fuzz -max_total_time=$(FUZZ_SECONDS) \
-	  -timeout=25 -rss_limit_mb=4096 -artifact_prefix=out/fuzz/ build/fuzz/corpus
+FUZZ_TARGETS ?= pb_codec_fuzz codegen_plugin_fuzz
+fuzz: build/fuzz/build.ninja  ## The C++ fuzzers (codec against protobuf, plugin), each for FUZZ_SECONDS (libFuzzer, clang, ASan + UBSan)
+	cmake --build build/fuzz -j $(JOBS) --target $(FUZZ_TARGETS)
+	mkdir -p out/fuzz
+	for target in $(FUZZ_TARGETS); do \
+	  mkdir -p build/fuzz/corpus/$$target; \
+	  setarch -R "$$(find build/fuzz/cpp -type f -name $$target)" -max_total_time=$(FUZZ_SECONDS) \
+	    -timeout=25 -rss_limit_mb=4096 -artifact_prefix=out/fuzz/$$target- build/fuzz/corpus/$$target \
+	    || exit 1; \
+	done
 
 # Minimizing what was found to be interesting would take most of the time.
 fuzz-go: setup  ## Go's fuzzers, each for FUZZ_SECONDS: arenas against a model, the codec against protobuf
