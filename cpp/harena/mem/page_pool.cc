@@ -187,6 +187,8 @@ void PagePool::Free(void* data, size_t bytes) noexcept {
 
 HARENA_INLINE void PagePool::FreeRecycled(void* data, uint32_t size_class) noexcept {
   const size_t block_bytes = options_.page_bytes << size_class;
+  // What AddressSanitizer knows anyway.
+  HARENA_CHECK(!IsPoisoned(data), mem_internal::kGivenBackTwice);
   Poison(data, block_bytes);
   ThreadCache* cache = LockCache();
   if (HARENA_LIKELY(cache != nullptr)) {

@@ -72,10 +72,11 @@ uint64_t MakeMarkSecret() noexcept {
 
 void MarkFree(void* block, uint64_t secret, bool wiped) noexcept {
   const size_t bytes = wiped ? kCheckedBytes : sizeof(FreeMark);
+  const bool poisoned = IsPoisoned(block);
   Unpoison(block, bytes);
   if (wiped) memset(block, 0, kCheckedBytes);
   *static_cast<FreeMark*>(block) = FreeMark::Of(block, secret);
-  Poison(block, bytes);
+  if (poisoned) Poison(block, bytes);
 }
 
 void Wipe(void* block, size_t bytes) noexcept { explicit_bzero(block, bytes); }
@@ -83,8 +84,7 @@ void Wipe(void* block, size_t bytes) noexcept { explicit_bzero(block, bytes); }
 void NoteFreed(Region& region, const void* block) noexcept {
   const Bit bit = InUse(region, block);
   HARENA_CHECK((bit.word.fetch_and(~bit.mask, std::memory_order_relaxed) & bit.mask) != 0,
-               "PagePool::Free: this block is free already: it was given back twice; look for a "
-               "second owner, or an owner that was copied");
+               kGivenBackTwice);
 }
 
 void CheckHandedOut(const PagePool* pool, uint32_t size_class, void* block, uint64_t secret,

@@ -26,6 +26,10 @@ void MarkFree(void* block, uint64_t secret, bool wiped) noexcept;
 /// Overwrites a block with zeroes. No compiler leaves that out, though nobody reads them.
 void Wipe(void* block, size_t bytes) noexcept;
 
+inline constexpr char kGivenBackTwice[] =
+    "PagePool::Free: this block is free already: it was given back twice; look for a second owner, "
+    "or an owner that was copied";
+
 /// For a block that came back: from now on it does not count as in use. Stops the process when it
 /// did not before.
 void NoteFreed(Region& region, const void* block) noexcept;
