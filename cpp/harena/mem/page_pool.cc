@@ -11,6 +11,7 @@
 #include "harena/mem/internal/hardening.h"
 #include "harena/mem/internal/page_pool_fork.h"
 #include "harena/mem/internal/pool_registry.h"
+#include "harena/mem/internal/retention.h"
 #include "harena/mem/internal/thread_cache.h"
 
 namespace harena {
@@ -317,6 +318,7 @@ size_t PagePool::Take(uint32_t size_class, void** out, size_t wanted, Refusal* r
   const size_t taken = heap_.Take(size_class, out, wanted);
   Refund((wanted - taken) * block_bytes);
   if (taken == 0) *refusal = {.bytes_wanted = block_bytes};
+  mem_internal::KeepFreeWithinBudget(heap_, options_);
   return taken;
 }
 
@@ -380,6 +382,7 @@ Block PagePool::AllocateUnpooled(size_t bytes, Refusal* refusal) noexcept {
     *refusal = {.bytes_wanted = bytes};
     return {};
   }
+  mem_internal::KeepFreeWithinBudget(heap_, options_);
   allocated_bytes_.fetch_add(block.bytes, std::memory_order_relaxed);
   allocated_blocks_.fetch_add(1, std::memory_order_relaxed);
   return block;
