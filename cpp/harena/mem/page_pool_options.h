@@ -27,6 +27,8 @@ struct PagePoolOptions {
   /// Bytes that one thread may keep for itself. 0 turns the thread caches off.
   size_t thread_cache_bytes_max = size_t{4} << 20;
   /// Bytes that the central list may keep resident; what comes back beyond it goes to the system.
+  /// Where the budget has a limit, also no more than it leaves: free and used stay within it
+  /// together.
   size_t retained_bytes_max = size_t{256} << 20;
   /// Free blocks that were not used for this long go back to the system. Zero keeps them for ever.
   std::chrono::milliseconds decay_after{10'000};
