@@ -144,7 +144,7 @@ format: setup  ## Rewrite the C++ and Go files in the project's format
 	@$(dir $(GO))gofmt -w go bench/go
 
 ##@ Benchmarks
-.PHONY: bench bench-messages bench-codegen bench-mem bench-budgets bench-brpc bench-go
+.PHONY: bench bench-messages bench-codegen bench-mem bench-budgets bench-safety bench-brpc bench-go
 bench: bench-messages bench-codegen bench-mem bench-go  ## All of these
 
 bench-messages: build/release/build.ninja  ## Cost of one request's messages per mode, allocator and payload (SIZES=1)
@@ -167,6 +167,10 @@ bench-budgets: build/release/build.ninja  ## What a request's limits cost while 
 	cmake --build build/release -j $(JOBS) --target pb_budget_bench
 	build/release/cpp/harena/pb/pb_budget_bench --benchmark_repetitions=5 \
 	  --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
+
+bench-safety: build/release/build.ninja  ## What quarantine and each part of hardening cost a request, per mode (QUICK=1)
+	cmake --build build/release -j $(JOBS) --target harena_bench_safety
+	build/release/bench/safety/harena_bench_safety $(if $(QUICK),--rounds 3 --slice-ms 5)
 
 bench-brpc: build/release/build.ninja  ## A real brpc server in every memory mode, where brpc is found (QUICK=1, FULL=1)
 	cmake --build build/release -j $(JOBS) --target harena_brpc_bench

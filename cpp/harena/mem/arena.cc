@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harena/base/check.h"
+#include "harena/mem/internal/hardening.h"
 
 namespace harena {
 namespace {
@@ -122,6 +123,22 @@ std::span<std::byte> Arena::TakeRest(size_t keep_bytes) noexcept {
   return {static_cast<std::byte*>(Bump(bytes, kDefaultAlignment)), bytes};
 }
 
+// What was handed out of the block that stays, with zeroes. REQUIRES: the others are back.
+HARENA_NOINLINE void Arena::WipeKept() noexcept {
+  uintptr_t first = 0;
+  uintptr_t end = 0;
+  if (given_) {
+    first = reinterpret_cast<uintptr_t>(given_.data) + given_skip_bytes_;
+    end = reinterpret_cast<uintptr_t>(given_.data) + given_.bytes;
+  } else if (blocks_ != nullptr) {
+    first = reinterpret_cast<uintptr_t>(blocks_ + 1);
+    end = reinterpret_cast<uintptr_t>(blocks_) + blocks_->charged_bytes;
+  }
+  if (begin_ == first) end = next_;  // No other block was taken: behind is what nobody had.
+  Unpoison(reinterpret_cast<void*>(first), end - first);
+  mem_internal::Wipe(reinterpret_cast<void*>(first), end - first);
+}
+
 void Arena::Reset(Retain retain) noexcept {
   while (cleanups_ != nullptr) {
     Cleanup* cleanup = cleanups_;
@@ -136,6 +153,10 @@ void Arena::Reset(Retain retain) noexcept {
     Header* header = blocks_;
     blocks_ = header->previous;
     FreeBlock(header);
+  }
+  // Nothing to wipe before the first block was used.
+  if (retain == Retain::kFirstBlock && begin_ != 0 && options_.pool->options().wipe_on_release) {
+    WipeKept();
   }
   begin_ = limit_ = 0;
   next_block_bytes_ = FirstBlockBytes();

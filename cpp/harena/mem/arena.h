@@ -111,7 +111,8 @@ class Arena {
   /// Hands out what is left of the current block but for `keep_bytes`, or an empty span.
   std::span<std::byte> TakeRest(size_t keep_bytes) noexcept;
 
-  /// Ends everything that lives here: runs the cleanups, then takes all memory back.
+  /// Ends everything that lives here: runs the cleanups, then takes all memory back. Where the pool
+  /// wipes on release, what is kept is wiped too.
   void Reset(Retain retain = Retain::kFirstBlock) noexcept;
 
   /// Bytes handed out, alignment gaps included.
@@ -163,6 +164,7 @@ class Arena {
   Header* TakeBlock(size_t block_bytes, size_t charged_bytes, size_t slack_bytes,
                     Refusal* refusal) noexcept;
   void FreeBlock(Header* header) noexcept;
+  void WipeKept() noexcept;
   size_t FirstBlockBytes() const noexcept;
   size_t NextAfter(size_t block_bytes) const noexcept;
   void Push(Cleanup* node, void (*function)(void*) noexcept, void* target) noexcept {

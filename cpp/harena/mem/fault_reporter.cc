@@ -148,6 +148,18 @@ void PutBeyondEnd(Writer& out, const char* access, const void* address,
       << " that a sampled scope holds\n";
 }
 
+void PutGuard(Writer& out, const char* access, const void* address,
+              const FaultyAddress& found) noexcept {
+  out << access << " outside of a block: a guard page was hit";
+  PutAddress(out, address);
+  if (found.block_bytes == 0) {
+    out << "before the first block of a region\n";
+  } else {
+    out << found.offset - found.block_bytes << " bytes behind a block of " << found.block_bytes
+        << "\n";
+  }
+}
+
 void PutEnded(Writer& out, const char* access, const void* address,
               const FaultyAddress& found) noexcept {
   const ScopeEnd& end = *found.end;
@@ -175,6 +187,8 @@ void Report(const void* address, const FaultyAddress& found, const void* context
   out << "harena: FAULT: ";
   if (found.kind == FaultyAddress::Kind::kBeyondEnd) {
     PutBeyondEnd(out, access, address, found);
+  } else if (found.kind == FaultyAddress::Kind::kGuard) {
+    PutGuard(out, access, address, found);
   } else {
     PutEnded(out, access, address, found);
   }

@@ -6,8 +6,9 @@
 namespace harena {
 
 /// Installs a handler of SIGSEGV that writes a report to standard error when the address is one
-/// that PagePool::Quarantine() watches, and then does what would have happened without it: it calls
-/// the handler that was there before, or lets the process die. Other faults go there at once.
+/// that PagePool::Quarantine() watches, or in a guard page of a hardened pool, and then does what
+/// would have happened without it: it calls the handler that was there before, or lets the process
+/// die. Other faults go there at once.
 ///
 /// Call it at start-up, after other libraries have installed theirs. Without it a touch of memory
 /// in quarantine still kills the process, but as any other bad pointer does. False when the system

@@ -8,8 +8,10 @@
 
 #include "harena/base/check.h"
 #include "harena/base/poison.h"
+#include "harena/mem/internal/hardening.h"
 #include "harena/mem/internal/page_pool_fork.h"
 #include "harena/mem/internal/pool_registry.h"
+#include "harena/mem/internal/retention.h"
 #include "harena/mem/internal/thread_cache.h"
 
 namespace harena {
@@ -23,6 +25,13 @@ namespace {
 
 thread_local constinit std::array<ThreadCache*, PagePool::kPoolsMax> thread_caches{};
 thread_local constinit bool thread_is_ending = false;
+
+constexpr char kNotOurs[] =
+    "PagePool::Free: this address is not a block of this pool; give it back to the pool it came "
+    "from, once";
+constexpr char kNotABlock[] =
+    "PagePool::Free: not the start of a block of that size; free what was allocated, with the size "
+    "it was allocated with";
 
 // kPoolsMax when every place is taken.
 uint32_t TryClaimIndex(PagePool* pool) noexcept {
@@ -39,6 +48,10 @@ uint32_t ClaimIndex(PagePool* pool) noexcept {
   HARENA_CHECK(index != PagePool::kPoolsMax,
                "more than 64 page pools at once; share pools between methods instead");
   return index;
+}
+
+bool IsHardened(const PagePoolOptions& options) noexcept {
+  return options.guard_pages || options.wipe_on_release || options.check_free_lists;
 }
 
 const PagePoolOptions& Valid(const PagePoolOptions& options) {
@@ -72,7 +85,8 @@ PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source, Recycli
       class_count_(static_cast<uint32_t>(
           std::countr_zero(options.block_bytes_max / options.page_bytes) + 1)),
       recycled_class_count_(recycling == Recycling::kAll ? class_count_ : 0),
-      page_class_(recycling == Recycling::kAll ? 0 : kUnpooledClass),
+      direct_class_count_(IsHardened(options) ? 0 : recycled_class_count_),
+      page_class_(direct_class_count_ != 0 ? 0 : kUnpooledClass),
       heap_(options, source, this),
       last_decay_ms_(options.now_ms()) {
   Fork::Install();
@@ -102,6 +116,11 @@ PagePool& PagePool::Default() {
   return *pool;
 }
 
+PagePool& PagePool::Hardened() {
+  static auto* pool = new PagePool(PagePoolOptions::Hardened());
+  return *pool;
+}
+
 PagePool& PagePool::AtIndex(uint32_t index) noexcept {
   PagePool* pool = TheRegistry().pools[index].load(std::memory_order_acquire);
   HARENA_DCHECK(pool != nullptr, "PagePool::AtIndex: no pool has this index");
@@ -119,10 +138,16 @@ uint32_t PagePool::SizeClassOf(size_t bytes) const noexcept {
   return static_cast<uint32_t>(std::bit_width((bytes - 1) >> page_shift_));
 }
 
-uint32_t PagePool::ClassOf(size_t bytes) const noexcept {
-  if (bytes <= options_.page_bytes) return page_class_;
+uint32_t PagePool::RecycledClassOf(size_t bytes) const noexcept {
   const uint32_t size_class = SizeClassOf(bytes);
   return size_class < recycled_class_count_ ? size_class : kUnpooledClass;
+}
+
+// kUnpooledClass also for what is recycled, but not directly.
+HARENA_INLINE uint32_t PagePool::DirectClassOf(size_t bytes) const noexcept {
+  if (bytes <= options_.page_bytes) return page_class_;
+  const uint32_t size_class = SizeClassOf(bytes);
+  return size_class < direct_class_count_ ? size_class : kUnpooledClass;
 }
 
 size_t PagePool::BlockBytes(size_t bytes_min) const noexcept {
@@ -132,8 +157,12 @@ size_t PagePool::BlockBytes(size_t bytes_min) const noexcept {
 }
 
 Block PagePool::TryAllocate(size_t bytes_min, Refusal* refusal) noexcept {
-  const uint32_t size_class = ClassOf(bytes_min);
-  if (HARENA_UNLIKELY(size_class == kUnpooledClass)) return AllocateUnpooled(bytes_min, refusal);
+  const uint32_t size_class = DirectClassOf(bytes_min);
+  if (HARENA_UNLIKELY(size_class == kUnpooledClass)) return AllocateOtherwise(bytes_min, refusal);
+  return AllocateRecycled(size_class, refusal);
+}
+
+HARENA_INLINE Block PagePool::AllocateRecycled(uint32_t size_class, Refusal* refusal) noexcept {
   ThreadCache* cache = LockCache();
   if (HARENA_LIKELY(cache != nullptr)) {
     ThreadCache::Stack& stack = cache->stacks[size_class];
@@ -151,10 +180,16 @@ Block PagePool::TryAllocate(size_t bytes_min, Refusal* refusal) noexcept {
 }
 
 void PagePool::Free(void* data, size_t bytes) noexcept {
-  const uint32_t size_class = ClassOf(bytes);
+  const uint32_t size_class = DirectClassOf(bytes);
+  if (HARENA_UNLIKELY(size_class == kUnpooledClass)) return FreeOtherwise(data, bytes);
   CheckOwned(data, size_class);
-  if (HARENA_UNLIKELY(size_class == kUnpooledClass)) return FreeUnpooled(data);
+  FreeRecycled(data, size_class);
+}
+
+HARENA_INLINE void PagePool::FreeRecycled(void* data, uint32_t size_class) noexcept {
   const size_t block_bytes = options_.page_bytes << size_class;
+  // What AddressSanitizer knows anyway.
+  HARENA_CHECK(!IsPoisoned(data), mem_internal::kGivenBackTwice);
   Poison(data, block_bytes);
   ThreadCache* cache = LockCache();
   if (HARENA_LIKELY(cache != nullptr)) {
@@ -175,17 +210,40 @@ void PagePool::Free(void* data, size_t bytes) noexcept {
   FreeSlow(data, size_class, cache);
 }
 
-void PagePool::CheckOwned(void* data, uint32_t size_class) const noexcept {
+// REQUIRES: blocks of this class are recycled directly, so that none is guarded.
+HARENA_INLINE void PagePool::CheckOwned(void* data, uint32_t size_class) const noexcept {
   const Region* region = mem_internal::FindRegion(data);
-  HARENA_CHECK(region != nullptr && region->pool == this,
-               "PagePool::Free: this address is not a block of this pool");
+  HARENA_CHECK(region != nullptr && region->pool == this, kNotOurs);
   const size_t offset = static_cast<size_t>(static_cast<char*>(data) - region->base);
-  HARENA_CHECK(region->size_class == size_class &&
-                   (size_class == kUnpooledClass
-                        ? offset == 0
-                        : (offset & ((options_.page_bytes << size_class) - 1)) == 0),
-               "PagePool::Free: not the start of a block of that size; free what was allocated, "
-               "with the size it was allocated with");
+  HARENA_CHECK(
+      region->size_class == size_class && (offset & ((options_.page_bytes << size_class) - 1)) == 0,
+      kNotABlock);
+}
+
+// Blocks that are not recycled, and those of hardened pools.
+HARENA_NOINLINE Block PagePool::AllocateOtherwise(size_t bytes_min, Refusal* refusal) noexcept {
+  const uint32_t size_class = RecycledClassOf(bytes_min);
+  if (size_class == kUnpooledClass) return AllocateUnpooled(bytes_min, refusal);
+  const Block block = AllocateRecycled(size_class, refusal);
+  if (block && options_.check_free_lists) {
+    mem_internal::CheckHandedOut(this, size_class, block.data, heap_.mark_secret(),
+                                 options_.wipe_on_release);
+  }
+  return block;
+}
+
+HARENA_NOINLINE void PagePool::FreeOtherwise(void* data, size_t bytes) noexcept {
+  Region* const region = mem_internal::FindRegion(data);
+  HARENA_CHECK(region != nullptr && region->pool == this, kNotOurs);
+  const uint32_t size_class = RecycledClassOf(bytes);
+  HARENA_CHECK(region->size_class == size_class && region->IsBlock(data), kNotABlock);
+  if (size_class == kUnpooledClass) return FreeUnpooled(region);
+  if (options_.check_free_lists) mem_internal::NoteFreed(*region, data);
+  if (options_.wipe_on_release) mem_internal::Wipe(data, region->block_bytes);
+  if (options_.check_free_lists) {
+    mem_internal::MarkFree(data, heap_.mark_secret(), /*wiped=*/false);
+  }
+  FreeRecycled(data, size_class);
 }
 
 // The calling thread's cache of this pool, locked; nullptr when it has none or it is being emptied.
@@ -260,6 +318,7 @@ size_t PagePool::Take(uint32_t size_class, void** out, size_t wanted, Refusal* r
   const size_t taken = heap_.Take(size_class, out, wanted);
   Refund((wanted - taken) * block_bytes);
   if (taken == 0) *refusal = {.bytes_wanted = block_bytes};
+  mem_internal::KeepFreeWithinBudget(heap_, options_);
   return taken;
 }
 
@@ -305,7 +364,7 @@ HARENA_NOINLINE Block PagePool::AllocateSlow(uint32_t size_class, ThreadCache* l
   return {batch[0], block_bytes};
 }
 
-HARENA_NOINLINE Block PagePool::AllocateUnpooled(size_t bytes, Refusal* refusal) noexcept {
+Block PagePool::AllocateUnpooled(size_t bytes, Refusal* refusal) noexcept {
   Refusal ignored;
   if (refusal == nullptr) refusal = &ignored;
   if (bytes > SIZE_MAX - mem_internal::kRegionBytes) {
@@ -323,14 +382,15 @@ HARENA_NOINLINE Block PagePool::AllocateUnpooled(size_t bytes, Refusal* refusal)
     *refusal = {.bytes_wanted = bytes};
     return {};
   }
+  mem_internal::KeepFreeWithinBudget(heap_, options_);
   allocated_bytes_.fetch_add(block.bytes, std::memory_order_relaxed);
   allocated_blocks_.fetch_add(1, std::memory_order_relaxed);
   return block;
 }
 
-HARENA_NOINLINE void PagePool::FreeUnpooled(void* data) noexcept {
-  Region* region = mem_internal::FindRegion(data);
-  const size_t bytes = region->bytes;
+// Nothing to wipe: the memory goes back to the system.
+void PagePool::FreeUnpooled(Region* region) noexcept {
+  const size_t bytes = region->block_bytes;
   freed_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   freed_blocks_.fetch_add(1, std::memory_order_relaxed);
   heap_.PutUnpooled(region);

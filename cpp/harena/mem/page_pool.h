@@ -65,6 +65,10 @@ class PagePool {
   /// The process's pool, with default options; never destroyed.
   static PagePool& Default();
 
+  /// A second pool of the process, with PagePoolOptions::Hardened(); made on first use, never
+  /// destroyed. For the methods whose memory has to be: Options::page_pool.
+  static PagePool& Hardened();
+
   /// The pool that `address` belongs to, or nullptr. Wait-free.
   /// Lifetime rule: meaningful while the caller owns the block around `address`.
   static PagePool* OwnerOf(const void* address) noexcept;
@@ -108,6 +112,7 @@ class PagePool {
  private:
   friend struct mem_internal::Quarantine;
   friend struct mem_internal::ThreadCache;
+  friend struct PagePoolPeer;  // tests that overwrite what they must not
   struct ThreadExit;
   struct Fork;
   enum class Recycling { kAll, kNone };
@@ -120,11 +125,16 @@ class PagePool {
 
   uint32_t SizeClassOf(size_t bytes) const noexcept;
 
-  uint32_t ClassOf(size_t bytes) const noexcept;
+  uint32_t RecycledClassOf(size_t bytes) const noexcept;
+  uint32_t DirectClassOf(size_t bytes) const noexcept;
+  Block AllocateRecycled(uint32_t size_class, Refusal* refusal) noexcept;
+  Block AllocateOtherwise(size_t bytes_min, Refusal* refusal) noexcept;
+  void FreeRecycled(void* data, uint32_t size_class) noexcept;
+  void FreeOtherwise(void* data, size_t bytes) noexcept;
   Block AllocateSlow(uint32_t size_class, mem_internal::ThreadCache* locked,
                      Refusal* refusal) noexcept;
   Block AllocateUnpooled(size_t bytes, Refusal* refusal) noexcept;
-  void FreeUnpooled(void* data) noexcept;
+  void FreeUnpooled(mem_internal::Region* region) noexcept;
   bool Charge(size_t bytes, Refusal* refusal) noexcept;
   void Refund(size_t bytes) noexcept;
   size_t Take(uint32_t size_class, void** out, size_t wanted, Refusal* refusal) noexcept;
@@ -141,8 +151,11 @@ class PagePool {
   const PagePoolOptions options_;
   const uint32_t page_shift_;
   const uint32_t class_count_;
-  // The classes that are recycled, and what blocks of one page are: none in a quarantine.
+  // The classes that are recycled: none in a quarantine.
   const uint32_t recycled_class_count_;
+  // Those of them that TryAllocate() and Free() do no more for than handing on, and what blocks of
+  // one page are: none of a hardened pool, so that the others pay nothing for its work.
+  const uint32_t direct_class_count_;
   const uint32_t page_class_;
   // Claimed when all else is ready: fork() looks into every pool that has one.
   uint32_t index_ = kPoolsMax;

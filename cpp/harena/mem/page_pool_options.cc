@@ -32,6 +32,10 @@ std::optional<std::string> PagePoolOptions::Validate() const {
   if (quarantine_for.count() < 0) {
     return "quarantine_for is negative; use quarantine_bytes_max = 0 to turn quarantine off";
   }
+  if (guard_pages && huge_pages != HugePages::kOff) {
+    return "guard_pages and huge_pages exclude each other: a guard page in each 2 MiB leaves no "
+           "huge page; turn one of them off";
+  }
   if (now_ms == nullptr) return "now_ms is null; leave it at its default";
   return std::nullopt;
 }

@@ -27,10 +27,26 @@ struct PagePoolOptions {
   /// Bytes that one thread may keep for itself. 0 turns the thread caches off.
   size_t thread_cache_bytes_max = size_t{4} << 20;
   /// Bytes that the central list may keep resident; what comes back beyond it goes to the system.
+  /// Where the budget has a limit, also no more than it leaves: free and used stay within it
+  /// together.
   size_t retained_bytes_max = size_t{256} << 20;
   /// Free blocks that were not used for this long go back to the system. Zero keeps them for ever.
   std::chrono::milliseconds decay_after{10'000};
   HugePages huge_pages = HugePages::kOff;
+  /// Hardening, each part alone or all of them (Hardened()); docs/quarantine.md says what each one
+  /// finds and costs.
+  ///
+  /// A page of 4 KiB that faults before and behind each block. Its addresses are in no count. Each
+  /// block is a mapping of its own then, of which the system allows a process some 65,000; beyond
+  /// that memory is refused. Not together with huge_pages.
+  bool guard_pages = false;
+  /// Overwrites each block with zeroes as it comes back. What lies elsewhere is not wiped: strings
+  /// on the heap, messages in modes `heap` and `arena`, and those that mode `reuse` keeps.
+  bool wipe_on_release = false;
+  /// Stops the process when a block comes back twice, when a list of free blocks names anything but
+  /// one of them, and when somebody wrote to the first bytes of a free one: 16 of them, with
+  /// wipe_on_release 4096. Seen when the block is handed out next.
+  bool check_free_lists = false;
   /// Bytes of blocks that sampled scopes lived on and that are held as addresses which fault when
   /// touched. They take no physical memory, but up to 2 MiB of addresses each. 0 turns quarantine
   /// off, whatever Options::quarantine_one_in says.
@@ -43,6 +59,13 @@ struct PagePoolOptions {
   Budget* budget = &ProcessBudget();
   /// Clock for decay, in milliseconds; replaced by tests.
   uint64_t (*now_ms)() = &CoarseMillis;
+
+  /// Default options with all hardening.
+  static PagePoolOptions Hardened() {
+    PagePoolOptions options;
+    options.guard_pages = options.wipe_on_release = options.check_free_lists = true;
+    return options;
+  }
 
   /// What is wrong with these options and how to put it right; nullopt when nothing is.
   std::optional<std::string> Validate() const;

@@ -174,6 +174,18 @@ TEST(PagePoolRace, DecayDuringTraffic) {
   EXPECT_GT(pool.stats().bytes_decommitted, 0u);
 }
 
+// Wiping and marking write to blocks that are free: nobody else may see that half done.
+TEST(PagePoolRace, HardenedPoolDuringTraffic) {
+  PagePoolOptions options = RestlessOptions();
+  options.guard_pages = options.wipe_on_release = options.check_free_lists = true;
+  PagePool pool(options);
+  DuringTraffic(pool, [&] {
+    pool.Decay();
+    pool.Trim();
+    std::this_thread::yield();
+  });
+}
+
 TEST(PagePoolRace, StatsDuringTraffic) {
   PagePool pool(RestlessOptions());
   const size_t bytes_max = kThreads * 24 * 64 * kKiB;

@@ -224,6 +224,25 @@ TEST(PagePool, ManyPoolsOneAfterAnother) {
   }
 }
 
+// A system that has no more memory than the budget would kill the process: blocks of one size that
+// lie free may not stay when another size takes all that the budget allows.
+TEST(PagePool, WhatLiesFreeStaysWithinTheBudget) {
+  Budget budget("process_bytes_max", 16 * kMiB);
+  PagePoolOptions options = TestOptions();
+  options.budget = &budget;
+  PagePool pool(options);
+  for (const size_t bytes : {64 * kKiB, 512 * kKiB, 2 * kMiB, 64 * kKiB, 16 * kMiB, 128 * kKiB}) {
+    std::vector<Block> blocks;
+    while (const Block block = pool.TryAllocate(bytes)) {
+      blocks.push_back(block);
+      const PagePoolStats stats = pool.stats();
+      EXPECT_LE(stats.bytes_in_use + stats.bytes_thread_cached + stats.bytes_retained, 16 * kMiB);
+    }
+    EXPECT_EQ(blocks.size() * bytes, 16 * kMiB);
+    for (const Block& block : blocks) pool.Free(block.data, block.bytes);
+  }
+}
+
 class PagePoolDeathTest : public testing::Test {
  protected:
   void TearDown() override {

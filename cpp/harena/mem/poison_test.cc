@@ -66,6 +66,17 @@ TEST_F(PoisonDeathTest, WriteToABlockThatAnotherThreadFreed) {
   EXPECT_TRUE(IsPoisoned(static_cast<char*>(block.data) + block.bytes - 1));
 }
 
+TEST_F(PoisonDeathTest, ABlockGivenBackTwice) {
+  Worker worker;
+  for (const size_t bytes : {64 * kKiB, 4 * kMiB}) {
+    const Block held = pool_.TryAllocate(bytes);  // keeps the region
+    const Block block = pool_.TryAllocate(bytes);
+    worker.Run([&] { pool_.Free(block.data, block.bytes); });
+    EXPECT_DEATH(pool_.Free(block.data, block.bytes), "given back twice|give it back.*once");
+    pool_.Free(held.data, held.bytes);
+  }
+}
+
 TEST_F(PoisonDeathTest, WritePastAnArenaAllocation) {
   Arena arena({.pool = &pool_});
   for (const size_t bytes : {1, 8, 13, 64, 1000, 100'000}) {

@@ -65,10 +65,11 @@ struct FaultyAddress {
     kUnknown,    ///< Nothing: no memory in quarantine.
     kEnded,      ///< Its scope has ended.
     kBeyondEnd,  ///< Behind the end of a block that a sampled scope holds.
+    kGuard,      ///< In a guard page of a pool: behind a block's end, or before the first one.
   };
   Kind kind = Kind::kUnknown;
   size_t offset = 0;              ///< From the start of the block.
-  size_t block_bytes = 0;         ///< Of the block.
+  size_t block_bytes = 0;         ///< Of the block; kGuard: 0 where none is before the address.
   const ScopeEnd* end = nullptr;  ///< kEnded: of which scope. Good until the block leaves.
 };
 

@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "harena/base/poison.h"
@@ -32,22 +35,94 @@ Touch TryTouch(char* address) noexcept {
   return touch;
 }
 
-bool Poisons(PagePool& pool) noexcept {
+// What the system reads at `address`, for memory that is not ours any more; nothing where it
+// cannot.
+template <size_t kBytes>
+std::optional<std::array<char, kBytes>> Peek(const char* address) noexcept {
+  std::array<int, 2> ends;
+  if (pipe(ends.data()) != 0) return std::nullopt;
+  std::array<char, kBytes> bytes;
+  const bool got = write(ends[1], address, kBytes) == static_cast<ssize_t>(kBytes) &&
+                   read(ends[0], bytes.data(), kBytes) == static_cast<ssize_t>(kBytes);
+  close(ends[0]);
+  close(ends[1]);
+  return got ? std::optional(bytes) : std::nullopt;
+}
+
+bool Guards(const Block& block) noexcept {
+  char* const begin = static_cast<char*>(block.data);
+  for (char* const outside : {begin - 1, begin + block.bytes}) {
+    const bool poisoned = IsPoisoned(outside);
+    Unpoison(outside, 1);  // The sanitizer watches calls of the system too.
+    const Touch touch = TryTouch(outside);
+    if (poisoned) Poison(outside, 1);
+    if (touch.reads || touch.writes) return false;
+  }
+  return true;
+}
+
+// One block there and back. False when it could not be had.
+bool TryBlock(PagePool& pool, MemoryCheck& check) noexcept {
+  constexpr char kWritten = 0x5e;
   const Block block = pool.TryAllocate(1);
   if (!block) return false;
-  pool.Free(block.data, block.bytes);
-  return IsPoisoned(block.data);
+  check.guard_pages.works = check.guard_pages.on && Guards(block);
+  char* const data = static_cast<char*>(block.data);
+  char* const last = data + block.bytes - 16;
+  std::memset(data, kWritten, 16);
+  std::memset(last, kWritten, 16);
+  pool.Free(data, block.bytes);
+  check.poisons = IsPoisoned(data);
+  Unpoison(data, block.bytes);
+  const auto head = Peek<16>(data);
+  const auto tail = Peek<16>(last);
+  Poison(data, block.bytes);
+  const auto is = [](const auto& bytes, char wanted) {
+    return bytes && std::count(bytes->begin(), bytes->end(), wanted) == 16;
+  };
+  check.wipe_on_release.works = check.wipe_on_release.on && is(tail, 0);
+  check.check_free_lists.works =
+      check.check_free_lists.on && head && !is(head, kWritten) && !is(head, 0);
+  return true;
+}
+
+void TryPool(PagePool& pool, MemoryCheck& check) noexcept {
+  check.guard_pages.on = pool.options().guard_pages;
+  check.wipe_on_release.on = pool.options().wipe_on_release;
+  check.check_free_lists.on = pool.options().check_free_lists;
+  // Another thread may have the block by the time it is looked at.
+  for (int i = 0; i < 4; ++i) {
+    if (TryBlock(pool, check) && check.wipe_on_release.on == check.wipe_on_release.works &&
+        check.check_free_lists.on == check.check_free_lists.works) {
+      return;
+    }
+  }
+}
+
+std::string TextOf(const MemoryCheck& check) {
+  std::string text;
+  const auto add = [&text](const MemoryCheck::Part& part, std::string_view name) {
+    if (!part.on) return;
+    text += text.empty() ? "" : " + ";
+    text += name;
+    if (!part.works) text += " FAILED";
+  };
+  add(check.guard_pages, "guard pages");
+  add(check.wipe_on_release, "wiped on release");
+  add(check.check_free_lists, "free lists checked");
+  return text.empty() ? "off" : text;
 }
 
 }  // namespace
 
-MemoryCheck CheckMemory(PagePool& pool) noexcept {
+MemoryCheck CheckMemory(PagePool& pool, CheckQuarantine check_quarantine) noexcept {
   MemoryCheck check;
   check.asan = HARENA_ASAN != 0;
-  check.poisons = Poisons(pool);
+  TryPool(pool, check);
   check.fault_reporter = FaultReporterInstalled();
-  check.quarantine = pool.options().quarantine_bytes_max != 0;
-  PagePool* const quarantine = pool.Quarantine();
+  check.quarantine =
+      check_quarantine == CheckQuarantine::kYes && pool.options().quarantine_bytes_max != 0;
+  PagePool* const quarantine = check.quarantine ? pool.Quarantine() : nullptr;
   if (quarantine == nullptr) return check;
   const ScopeEndFrame frame(kName, 1);
   const Block block = quarantine->TryAllocate(1);
@@ -77,7 +152,7 @@ std::string MemoryCheck::ToText() const {
   text += !quarantine ? "off" : (guards && explains ? "works" : "FAILED");
   text += ", fault reporter ";
   text += fault_reporter ? "installed" : "not installed";
-  return text;
+  return text + ", hardening " + TextOf(*this);
 }
 
 }  // namespace harena

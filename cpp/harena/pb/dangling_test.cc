@@ -1,11 +1,16 @@
 // Messages that are used after the request they belonged to: each such use must stop the process,
 // under AddressSanitizer in every scope, otherwise in the sampled ones.
 #include <cstdio>
+#include <cstring>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "harena/base/compiler.h"
+#include "harena/base/log.h"
 #include "harena/mem/fault_reporter.h"
 #include "harena/mem/test_pool.h"
 #include "harena/pb/message.h"
@@ -49,7 +54,7 @@ class DanglingDeathTest : public testing::TestWithParam<Way> {
         keeper_(Shapes::default_instance(), Shapes::default_instance(), scopes_.options()) {}
 
   void TearDown() override {
-    if (!IsSkipped()) SafetyCount(HasFailure() ? "detectors_silent" : "detectors_fired", 1);
+    SafetyCount(HasFailure() ? "detectors_silent" : "detectors_fired", 1);
   }
 
   // One request, as an adapter serves it.
@@ -100,9 +105,15 @@ TEST_P(DanglingDeathTest, WriteAfterTheEndOfItsScope) {
       Report("write"));
 }
 
+// Where the pages are recycled, the next request has them, and no sanitizer sees a difference.
+class SampledDeathTest : public DanglingDeathTest {};
+INSTANTIATE_TEST_SUITE_P(Modes, SampledDeathTest,
+                         testing::Values(Way{Mode::kPages, 1}, Way{Mode::kCodec, 1},
+                                         Way{Mode::kReuse, 1}),
+                         NameOf);
+
 // Recycled memory would show the next request's strings here.
-TEST_P(DanglingDeathTest, AMessageOfOneRequestIsNotSeenByTheNext) {
-  if (GetParam().one_in == 0) GTEST_SKIP() << "recycled pages: needs the sample";
+TEST_P(SampledDeathTest, AMessageOfOneRequestIsNotSeenByTheNext) {
   const Shapes* const stale = ServeAndEnd("the first tenant");
   Scope next = scopes_.Acquire();
   const Shapes* const message = Serve(next, "the next tenant");
@@ -134,6 +145,44 @@ TEST_P(DanglingDeathTest, ReadAfterTheDetachedScopeWasReset) {
       Report("read"));
 }
 
+// The handler that keeps a message, and detaches too late or lets go of it too early: two owners of
+// which one reads on.
+TEST_P(DanglingDeathTest, WriteAfterTheLastOfTwoDetachedScopesWasReset) {
+  Shapes* stale = nullptr;
+  DetachedScope first;
+  DetachedScope second;
+  {
+    Scope scope = scopes_.Acquire();
+    stale = Serve(scope, "kept");
+    first = scope.Detach();
+    second = scope.Detach();
+  }
+  first.Reset();
+  stale->mutable_leaf()->set_name("still there");
+  second.Reset();
+  EXPECT_DEATH(
+      {
+        InstallFaultReporter();
+        *reinterpret_cast<volatile char*>(stale) = 1;
+      },
+      Report("write"));
+}
+
+// A handle that was copied as bytes, as a memcpy of the struct around it does: the scope ends
+// twice.
+TEST_P(DanglingDeathTest, AScopeReleasedTwice) {
+  EXPECT_DEATH(
+      {
+        InstallFaultReporter();
+        Scope scope = scopes_.Acquire();
+        alignas(Scope) char copy[sizeof(Scope)];
+        std::memcpy(copy, static_cast<const void*>(&scope), sizeof(copy));
+        std::destroy_at(reinterpret_cast<Scope*>(copy));
+      },
+      HARENA_ASAN ? "AddressSanitizer|FAULT"
+                  : "FAULT: [a-z]* after the end of a scope.*scope 1 of");
+}
+
 // What a sampled request is given, and gives back, is nobody else's.
 TEST(SampledReuse, InstancesAreNeitherTakenFromOthersNorKept) {
   PagePool pool(TestOptions());
@@ -157,6 +206,32 @@ TEST(SampledReuse, InstancesAreNeitherTakenFromOthersNorKept) {
   if (!scope.sampled()) {
     EXPECT_EQ(keeper.Borrow(scope).request, kept);
   }
+}
+
+std::vector<std::string>& Said() {
+  static std::vector<std::string> said;
+  return said;
+}
+
+TEST(SelfCheck, OncePerProcessForAdapters) {
+  SetLogSink([](Severity, std::string_view sentence) { Said().emplace_back(sentence); });
+  PagePool pool(TestOptions());
+  EXPECT_TRUE(SelfCheckOnce({.page_pool = &pool}));
+  EXPECT_FALSE(SelfCheckOnce({.page_pool = &pool}));
+  SetLogSink(nullptr);
+  ASSERT_EQ(Said().size(), 1u);
+  EXPECT_EQ(Said()[0].rfind("self-check: ", 0), 0u) << Said()[0];
+}
+
+TEST(SelfCheck, SaysWhatIsHardened) {
+  PagePoolOptions options = PagePoolOptions::Hardened();
+  options.budget = nullptr;
+  PagePool pool(options);
+  const SelfCheckReport report = SelfCheck({.quarantine_one_in = 0, .page_pool = &pool});
+  EXPECT_TRUE(report.ok()) << report.ToText();
+  EXPECT_NE(report.ToText().find("guard pages + wiped on release + free lists checked, no scope "),
+            std::string::npos)
+      << report.ToText();
 }
 
 TEST(SelfCheck, SaysInOneLineWhatIsOn) {

@@ -1,6 +1,7 @@
 #include "harena/pb/self_check.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "harena/base/log.h"
 
@@ -21,20 +22,27 @@ std::string CodecText(const pb::CapabilityReport& report) {
 
 std::string SelfCheckReport::ToText() const {
   std::string text = "self-check: " + memory.ToText();
-  if (memory.quarantine) {
-    text += quarantine_one_in == 0 ? ", no scope sampled"
-                                   : ", 1 in " + std::to_string(quarantine_one_in) + " scopes";
-  }
+  text += quarantine_one_in == 0 ? ", no scope sampled"
+                                 : ", 1 in " + std::to_string(quarantine_one_in) + " scopes";
   return text + ", " + codec;
 }
 
 SelfCheckReport SelfCheck(const Options& options) {
   SelfCheckReport report;
-  report.memory = CheckMemory(options.pool());
+  report.memory =
+      CheckMemory(options.pool(),
+                  options.quarantine_one_in != 0 ? CheckQuarantine::kYes : CheckQuarantine::kNo);
   report.quarantine_one_in = options.quarantine_one_in;
   report.codec = CodecText(pb::Capabilities());
   Log(report.ok() ? Severity::kInfo : Severity::kWarning, report.ToText());
   return report;
+}
+
+bool SelfCheckOnce(const Options& options) {
+  static std::atomic<bool> done{false};
+  if (done.exchange(true)) return false;
+  SelfCheck(options);
+  return true;
 }
 
 }  // namespace harena

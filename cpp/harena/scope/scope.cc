@@ -30,9 +30,13 @@ HARENA_INLINE void ScopeCore::End(ScopeCore* core) noexcept {
 
 void ScopeCore::Release(ScopeCore* core) noexcept {
   // Alone: nobody else can become an owner, so the locked instruction can be saved.
-  if (core->owners.load(std::memory_order_acquire) != 1 &&
-      core->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-    return;
+  if (core->owners.load(std::memory_order_acquire) != 1) {
+    const uint32_t before = core->owners.fetch_sub(1, std::memory_order_acq_rel);
+    // Memory that was wiped, or was nobody's before. Best effort: it may be another scope's by now.
+    HARENA_CHECK(before != 0,
+                 "a scope was released after its end; a handle of it was used twice, or copied as "
+                 "bytes");
+    if (before != 1) return;
   }
   const std::shared_ptr<PoolState> state = std::move(core->pool_state);
   // With the scope's own head, which takes its part of the first block too.

@@ -27,6 +27,9 @@ struct FactoryOptions {
   /// Whether the process's --harena_* flags, where they are set, win over these options, at start
   /// and when they are changed while running.
   bool follow_flags = true;
+  /// Whether the first factory of the process tries out at its start what protects memory, and says
+  /// in one line what is on (SelfCheck(), with the default options' pool).
+  bool self_check = true;
 
   /// What is wrong with these options and how to put it right; nullopt when nothing is. A method
   /// that no linked service has is wrong too.

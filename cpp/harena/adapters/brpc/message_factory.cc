@@ -11,6 +11,7 @@
 #include "harena/mem/budget.h"
 #include "harena/pb/capabilities.h"
 #include "harena/pb/reusable.h"
+#include "harena/pb/self_check.h"
 
 namespace harena::brpc {
 namespace {
@@ -69,6 +70,7 @@ MessageFactory::MessageFactory(const FactoryOptions& options) : options_(options
     FailCheck("harena::brpc::MessageFactory", 0, "FactoryOptions::Validate", problem->c_str());
   }
   if (options_.process_bytes_max != 0) ProcessBudget().set_bytes_max(options_.process_bytes_max);
+  if (options_.self_check) SelfCheckOnce(options_.defaults);
   ExposeProcessVars();
   pool_vars_ = std::make_unique<PoolVars>(options_.defaults.pool());
   {

@@ -1,7 +1,10 @@
 // A handler that keeps its request without Detach(), and what is said when somebody reads it.
 #include "harena/mem/quarantine.h"
 
+#include <unistd.h>
+
 #include <atomic>
+#include <cstdio>
 
 #include <gtest/gtest.h>
 
@@ -57,6 +60,29 @@ TEST_P(QuarantineDeathTest, SampledCallsAnswerLikeOthers) {
   rig.ExpectAllMemoryBack();
   EXPECT_GT(rig.stats().scopes.scopes_sampled, 10u);
   EXPECT_GT(rig.pool().quarantine_stats().blocks_entered, 10u);
+}
+
+// Each server says on standard error what the first one is asked to say.
+[[noreturn]] void StartServers() {
+  const auto start = [](const char* name, bool self_check) {
+    std::fprintf(stderr, "[%s]", name);
+    Rig<> rig;
+    rig.Start(ServerOptions{.defaults = {.mode = Mode::kPages, .quarantine_one_in = 77},
+                            .self_check = self_check});
+  };
+  start("told not to", false);
+  start("first", true);
+  start("second", true);
+  std::fprintf(stderr, "[end]");
+  _exit(0);
+}
+
+TEST(SelfCheckDeathTest, TheFirstServerSaysWhatIsOnUnlessToldNotTo) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      StartServers(), testing::ExitedWithCode(0),
+      "\\[told not to\\]\\[first\\]harena: self-check: [^\n]*quarantine works[^\n]*1 in 77 scopes"
+      "[^\n]*\n\\[second\\]\\[end\\]");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "harena/base/check.h"
 #include "harena/base/log.h"
 #include "harena/mem/budget.h"
+#include "harena/pb/self_check.h"
 
 namespace harena::grpc {
 
@@ -21,6 +22,7 @@ void Server::Adopt(Installer& installer) {
     ProcessBudget().set_bytes_max(installer.options_.process_bytes_max);
   }
   SayWhatHasNoCodec();
+  if (installer.options_.self_check) SelfCheckOnce(installer.options_.defaults);
   if (installer.options_.decay_interval.count() > 0) {
     methods_.StartDecay(installer.options_.decay_interval, installer.options_.trim_heap_when_idle);
   }

@@ -35,6 +35,9 @@ struct ServerOptions {
   /// When no request came for the page pool's `decay_after`, ask malloc too to give free memory
   /// back (glibc's malloc_trim): strings and gRPC's buffers are on the heap. Needs decay_interval.
   bool trim_heap_when_idle = true;
+  /// Whether the first server of the process tries out at its start what protects memory, and says
+  /// in one line what is on (SelfCheck(), with the default options' pool).
+  bool self_check = true;
 };
 
 /// A method that stays as gRPC serves it by itself, and why.

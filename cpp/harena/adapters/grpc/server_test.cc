@@ -427,7 +427,9 @@ class LiteService final : public test::Lite::CallbackService {
 
 TEST(ServerTest, ReuseOfMessagesThatCannotBeKeptIsServedAsPagesAndSaysSoOnce) {
   LoggedSentences().clear();
-  SetLogSink([](Severity, std::string_view text) { LoggedSentences().emplace_back(text); });
+  SetLogSink([](Severity, std::string_view text) {
+    if (text.rfind("self-check: ", 0) != 0) LoggedSentences().emplace_back(text);
+  });
   {
     Rig<> rig;
     rig.Start(Mode::kReuse);

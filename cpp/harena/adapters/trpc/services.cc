@@ -9,6 +9,7 @@
 #include "harena/base/log.h"
 #include "harena/mem/budget.h"
 #include "harena/pb/reusable.h"
+#include "harena/pb/self_check.h"
 
 namespace harena::trpc {
 namespace {
@@ -76,6 +77,7 @@ std::optional<std::string> ServicesOptions::Validate() const {
 Services::Services(const ServicesOptions& options) : options_(options), methods_(&WhyNotUnderTrpc) {
   if (const auto problem = options_.Validate()) Stop(*problem);
   if (options_.process_bytes_max != 0) ProcessBudget().set_bytes_max(options_.process_bytes_max);
+  if (options_.self_check) SelfCheckOnce(options_.defaults);
   if (options_.decay_interval.count() > 0) {
     methods_.StartDecay(options_.decay_interval, options_.trim_heap_when_idle);
   }

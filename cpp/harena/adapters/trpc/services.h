@@ -30,6 +30,9 @@ struct ServicesOptions {
   bool trim_heap_when_idle = true;
   /// Whether each method's counts are shown among tRPC's variables, below /harena/methods.
   bool expose_vars = true;
+  /// Whether the first Services of the process tries out at its start what protects memory, and
+  /// says in one line what is on (SelfCheck(), with the default options' pool).
+  bool self_check = true;
 
   /// What is wrong with these options and how to put it right; nullopt when nothing is.
   std::optional<std::string> Validate() const;

@@ -5,11 +5,15 @@
 
 #include "harena/base/check.h"
 #include "harena/base/poison.h"
+#include "harena/mem/internal/hardening.h"
 
 namespace harena::mem_internal {
 
 PageHeap::PageHeap(const PagePoolOptions& options, PageSourceRef source, PagePool* owner) noexcept
-    : options_(options), source_(source), owner_(owner) {}
+    : options_(options),
+      source_(source),
+      owner_(owner),
+      mark_secret_(options.check_free_lists ? MakeMarkSecret() : 0) {}
 
 PageHeap::~PageHeap() {
   Decay(UINT64_MAX);
@@ -32,8 +36,7 @@ size_t PageHeap::Take(uint32_t size_class, void** out, size_t wanted) noexcept {
   stats_.bytes_retained -= taken * BlockBytes(size_class);
   if (taken != 0) return taken;
   if (free.cold_regions == nullptr) {
-    const size_t bytes = std::max(kRegionBytes, BlockBytes(size_class));
-    Region* region = MapRegion(size_class, bytes, bytes / BlockBytes(size_class));
+    Region* region = MapRegion(size_class, BlockBytes(size_class));
     if (region == nullptr) return 0;
     Link(region);
   }
@@ -95,8 +98,8 @@ uint32_t PageHeap::OldestClass(uint32_t preferred) const noexcept {
 
 void* PageHeap::TakeUnpooled(size_t bytes) noexcept {
   std::lock_guard lock(mutex_);
-  Region* region = MapRegion(kUnpooledClass, bytes, 1);
-  return region == nullptr ? nullptr : region->base;
+  Region* region = MapRegion(kUnpooledClass, bytes);
+  return region == nullptr ? nullptr : region->BlockAt(0);
 }
 
 void PageHeap::PutUnpooled(Region* region) noexcept {
@@ -155,16 +158,32 @@ size_t PageHeap::Evict(uint32_t size_class, uint64_t before_ms, size_t blocks_ma
   return given_bytes;
 }
 
-Region* PageHeap::MapRegion(uint32_t size_class, size_t bytes, size_t block_count) noexcept {
-  void* data = source_.Map(bytes, kRegionBytes);
-  Region* region = data == nullptr ? nullptr : new (std::nothrow) Region;
+// How many bytes to map, and where the blocks lie in them.
+void PageHeap::LayOut(Region& region, size_t block_bytes) const noexcept {
+  const bool pooled = region.size_class != kUnpooledClass;
+  const size_t guard_bytes = options_.guard_pages ? kPageBytesMin : 0;
+  region.bytes = pooled ? std::max(kRegionBytes, block_bytes) : block_bytes;
+  if (options_.guard_pages) {
+    region.bytes = (block_bytes + 2 * guard_bytes + kRegionBytes - 1) & ~(kRegionBytes - 1);
+  }
+  region.first_offset = guard_bytes;
+  region.block_bytes = block_bytes;
+  region.stride_bytes = block_bytes + guard_bytes;
+  region.block_count =
+      pooled ? static_cast<uint32_t>((region.bytes - guard_bytes) / region.stride_bytes) : 1;
+}
+
+Region* PageHeap::MapRegion(uint32_t size_class, size_t block_bytes) noexcept {
+  Region* region = new (std::nothrow) Region;
   if (region != nullptr) {
-    region->base = static_cast<char*>(data);
-    region->bytes = bytes;
     region->pool = owner_;
     region->size_class = size_class;
-    region->block_count = static_cast<uint32_t>(block_count);
-    bool ready = true;
+    LayOut(*region, block_bytes);
+    region->base = static_cast<char*>(source_.Map(region->bytes, kRegionBytes));
+  }
+  if (region != nullptr && region->base != nullptr) {
+    const size_t block_count = region->block_count;
+    bool ready = !region->guarded() || GuardGaps(*region);
     if (size_class != kUnpooledClass) {
       // Room for every block now, so that returning one can never fail.
       std::vector<FreeBlock>& resident = classes_[size_class].resident;
@@ -180,25 +199,28 @@ Region* PageHeap::MapRegion(uint32_t size_class, size_t bytes, size_t block_coun
     }
     if (ready && AddToRegionMap(region)) {
       if (size_class != kUnpooledClass) {
-        Poison(data, bytes);  // No block of it is handed out yet.
+        Poison(region->base, region->bytes);  // No block of it is handed out yet.
         classes_[size_class].block_count += block_count;
-        stats_.bytes_cold += bytes;
+        stats_.bytes_cold += region->blocks_bytes();
       }
-      if (options_.huge_pages == HugePages::kAdvise) source_.AdviseHuge(data, bytes);
-      stats_.bytes_mapped += bytes;
+      if (options_.huge_pages == HugePages::kAdvise) {
+        source_.AdviseHuge(region->base, region->bytes);
+      }
+      stats_.bytes_mapped += region->blocks_bytes();
       ++stats_.regions_mapped;
       return region;
     }
-    delete region;
+    if (region->guarded()) UnguardGaps(*region);
+    source_.Unmap(region->base, region->bytes);
   }
-  if (data != nullptr) source_.Unmap(data, bytes);
+  delete region;
   ++stats_.refusals;
   return nullptr;
 }
 
 void PageHeap::ForgetRegion(Region* region) noexcept {
   RemoveFromRegionMap(region);
-  stats_.bytes_mapped -= region->bytes;
+  stats_.bytes_mapped -= region->blocks_bytes();
   ++stats_.regions_unmapped;
 }
 
@@ -206,6 +228,7 @@ void PageHeap::ForgetRegion(Region* region) noexcept {
 void PageHeap::UnmapRegion(Region* region) noexcept {
   // The next owner of these addresses knows nothing of our poison.
   Unpoison(region->base, region->bytes);
+  if (region->guarded()) UnguardGaps(*region);
   source_.Unmap(region->base, region->bytes);
   delete region;
 }
@@ -215,21 +238,21 @@ void* PageHeap::TakeCold(SizeClass& size_class) noexcept {
   const size_t index = region->cold._Find_first();
   region->cold.reset(index);
   if (--region->cold_count == 0) Unlink(region);
-  const size_t block_bytes = BlockBytes(region->size_class);
-  stats_.bytes_cold -= block_bytes;
-  return region->base + index * block_bytes;
+  stats_.bytes_cold -= region->block_bytes;
+  void* const block = region->BlockAt(index);
+  if (mark_secret_ != 0) MarkFree(block, mark_secret_, options_.wipe_on_release);
+  return block;
 }
 
 void PageHeap::MarkCold(void* block) noexcept {
   Region* region = FindRegion(block);
-  const size_t block_bytes = BlockBytes(region->size_class);
-  region->cold.set(static_cast<size_t>(static_cast<char*>(block) - region->base) / block_bytes);
-  stats_.bytes_cold += block_bytes;
+  region->cold.set(region->IndexOf(block));
+  stats_.bytes_cold += region->block_bytes;
   if (region->cold_count++ == 0) Link(region);
   if (region->cold_count == region->block_count) {
     Unlink(region);
     classes_[region->size_class].block_count -= region->block_count;
-    stats_.bytes_cold -= region->bytes;
+    stats_.bytes_cold -= region->blocks_bytes();
     ForgetRegion(region);
     UnmapRegion(region);
   }

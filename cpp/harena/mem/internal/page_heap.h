@@ -52,6 +52,8 @@ class PageHeap {
   void ForgetWhatIsOutside() noexcept { complete_ = false; }
   /// False where that happened. REQUIRES: no other thread is inside.
   bool complete() const noexcept { return complete_; }
+  /// What free blocks are marked with; 0 where none are.
+  uint64_t mark_secret() const noexcept { return mark_secret_; }
 
  private:
   struct FreeBlock {
@@ -65,7 +67,8 @@ class PageHeap {
   };
   static constexpr size_t kEvictBatch = 32;
 
-  Region* MapRegion(uint32_t size_class, size_t bytes, size_t block_count) noexcept;
+  Region* MapRegion(uint32_t size_class, size_t block_bytes) noexcept;
+  void LayOut(Region& region, size_t block_bytes) const noexcept;
   void UnmapRegion(Region* region) noexcept;
   void* TakeCold(SizeClass& size_class) noexcept;
   size_t Evict(uint32_t size_class, uint64_t before_ms, size_t blocks_max) noexcept;
@@ -82,6 +85,7 @@ class PageHeap {
   const PagePoolOptions options_;
   const PageSourceRef source_;
   PagePool* const owner_;
+  const uint64_t mark_secret_;
 
   mutable std::mutex mutex_;
   std::array<SizeClass, kSizeClassesMax> classes_;

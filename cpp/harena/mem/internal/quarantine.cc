@@ -2,6 +2,7 @@
 
 #include <execinfo.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -22,7 +23,20 @@ PagePoolOptions OptionsFor(const PagePoolOptions& options) {
   own.thread_cache_bytes_max = 0;
   own.huge_pages = HugePages::kOff;
   own.quarantine_bytes_max = 0;
+  // Its blocks are guarded anyway, and never used again.
+  own.guard_pages = own.wipe_on_release = own.check_free_lists = false;
   return own;
+}
+
+// For an address in a region with guards: how far behind which block's end it is.
+FaultyAddress ExplainGuard(const Region& region, const void* address) noexcept {
+  const size_t offset = region.OffsetOf(address);
+  if (offset < region.first_offset) return {FaultyAddress::Kind::kGuard, 0, 0, nullptr};
+  const size_t behind = offset - region.first_offset;
+  const size_t index = std::min<size_t>(behind / region.stride_bytes, region.block_count - 1);
+  const size_t in_block = behind - index * region.stride_bytes;
+  if (in_block < region.block_bytes) return {};
+  return {FaultyAddress::Kind::kGuard, in_block, region.block_bytes, nullptr};
 }
 
 }  // namespace
@@ -57,6 +71,7 @@ Quarantine* Quarantine::TryMake(const PagePoolOptions& options) noexcept {
 
 FaultyAddress ExplainAddress(const void* address) noexcept {
   const Region* const region = mem_internal::FindRegion(address);
+  if (region != nullptr && region->guarded()) return ExplainGuard(*region, address);
   for (const auto& place : quarantines) {
     const Quarantine* const quarantine = place.load(std::memory_order_acquire);
     if (quarantine == nullptr) continue;

@@ -3,6 +3,7 @@
 // nothing but its address: the owner is found from the page itself.
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -27,12 +28,38 @@ struct Region {
   PagePool* pool = nullptr;
   uint32_t size_class = 0;
   uint32_t block_count = 0;
+  /// Where its blocks lie: the first one so far behind `base`, the next one a stride behind that.
+  /// Where they are guarded, nobody can touch what is not theirs; elsewhere one begins where the
+  /// one before ends.
+  size_t first_offset = 0;
+  size_t block_bytes = 0;
+  size_t stride_bytes = 0;
   /// Blocks that are free and have no physical memory (never touched, or decommitted).
   std::bitset<kBlocksPerRegionMax> cold;
   uint32_t cold_count = 0;
+  /// Blocks that are handed out, one bit each, touched atomically. Kept where
+  /// PagePoolOptions::check_free_lists is set.
+  std::array<uint64_t, kBlocksPerRegionMax / 64> in_use{};
   /// Neighbours in the heap's list of regions of this class that have cold blocks.
   Region* previous = nullptr;
   Region* next = nullptr;
+
+  bool guarded() const noexcept { return stride_bytes != block_bytes; }
+  size_t blocks_bytes() const noexcept { return block_count * block_bytes; }
+  char* BlockAt(size_t index) const noexcept { return base + first_offset + index * stride_bytes; }
+  /// REQUIRES: `block` is one of its blocks.
+  size_t IndexOf(const void* block) const noexcept {
+    return (OffsetOf(block) - first_offset) / stride_bytes;
+  }
+  /// Whether a block begins there. REQUIRES: FindRegion(address) is this region.
+  bool IsBlock(const void* address) const noexcept {
+    const size_t offset = OffsetOf(address);
+    return offset >= first_offset && (offset - first_offset) % stride_bytes == 0 &&
+           (offset - first_offset) / stride_bytes < block_count;
+  }
+  size_t OffsetOf(const void* address) const noexcept {
+    return static_cast<size_t>(static_cast<const char*>(address) - base);
+  }
 };
 
 /// Registers every 2 MiB of `region`; false when the map itself could not get memory.
