@@ -49,13 +49,13 @@ void PrintMap(const FieldDescriptor& field, Variables variables, Printer& out) {
   if (IsClosedEnum(value)) {
     variables["enum"] = cpp::QualifiedClassName(value.enum_type());
     out.Print(variables,
-              "HARENA_CHK_(builder.AllowHeap());\n"
+              "HARENA_CHK_(builder.AllowHeap(ctx, ptr));\n"
               "auto object = ::_pbi::InitEnumParseWrapper<::google::protobuf::UnknownFieldSet>(\n"
               "    &$member$, $enum$_IsValid, $number$, &_internal_metadata_);\n"
               "ptr = ctx->ParseMessage(&object, ptr);\n");
   } else if (value.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
     out.Print(variables,
-              "HARENA_CHK_(builder.AllowHeap());\n"
+              "HARENA_CHK_(builder.AllowHeap(ctx, ptr));\n"
               "builder.DoubtRequired();\n"
               "ptr = ctx->ParseMessage(&$member$, ptr);\n");
   } else {
@@ -122,6 +122,7 @@ void PrintVarint(const FieldDescriptor& field, Variables variables, Printer& out
                 "if (HARENA_LIKELY($enum$_IsValid(value))) {\n"
                 "  _internal_$put$_$name$(static_cast<$enum$>(value));\n"
                 "} else {\n"
+                "  HARENA_CHK_(builder.AllowHeap(ctx, ptr));\n"
                 "  ::_pbi::WriteVarint($number$, value, mutable_unknown_fields());\n"
                 "}\n");
     } else {
@@ -164,6 +165,7 @@ void PrintPacked(const FieldDescriptor& field, Variables variables, Printer& out
       WireFormatLite::WireTypeForFieldType(static_cast<WireFormatLite::FieldType>(field.type()));
   if (IsClosedEnum(field)) {
     out.Print(variables,
+              "HARENA_CHK_(builder.AllowHeap(ctx, ptr));\n"
               "ptr = ::_pbi::PackedEnumParser<::google::protobuf::UnknownFieldSet>(\n"
               "    &$member$, ptr, ctx, $enum$_IsValid, &_internal_metadata_, $number$);\n");
   } else if (wire_type != WireFormatLite::WIRETYPE_VARINT) {
@@ -270,7 +272,7 @@ void PrintUnusual(const Descriptor& message, Printer& out) {
     }
     out.Print(
         "  if ($condition$) {\n"
-        "    HARENA_CHK_(builder.AllowHeap());\n"
+        "    HARENA_CHK_(builder.AllowHeap(ctx, ptr));\n"
         "    ptr = _impl_._extensions_.ParseField(tag, ptr, internal_default_instance(),\n"
         "                                         &_internal_metadata_, ctx);\n"
         "    HARENA_CHK_(ptr);\n"
@@ -280,7 +282,7 @@ void PrintUnusual(const Descriptor& message, Printer& out) {
         "condition", condition);
   }
   out.Print(
-      "  HARENA_CHK_(builder.AllowHeap());\n"
+      "  HARENA_CHK_(builder.AllowHeap(ctx, ptr));\n"
       "  ptr = UnknownFieldParse(\n"
       "      tag,\n"
       "      _internal_metadata_.mutable_unknown_fields<::google::protobuf::UnknownFieldSet>(),\n"

@@ -15,10 +15,15 @@
 #include "harena/pb/codec/builder.h"
 #include "harena/pb/layout/string_image.h"
 #include "harena/pb/wire/counted_stream.h"
+#include "harena/pb/wire/heap_meter.h"
+#include "harena/pb/wire/metered_stream.h"
 #include "harena/pb/wire/shape.h"
 #include "harena/pb/wire/walker.h"
 
 namespace harena::pb {
+namespace codec {
+class Builder;
+}
 namespace {
 
 using google::protobuf::Message;
@@ -148,42 +153,105 @@ bool ParsePartialBounded(ZeroCopyInputStream& input, size_t wire_bytes,
   return message.ParsePartialFromBoundedZeroCopyStream(&input, static_cast<int>(wire_bytes));
 }
 
+// Where protobuf's own parser does not count levels as we do.
+bool DepthNeedsWalk(const Scope& scope) noexcept {
+  return HARENA_CODEC == 0 && scope.decode_limits().depth_max != 0;
+}
+
+bool Unlimited(const Scope& scope, const Budget& budget) noexcept {
+  return budget.bytes_max() == kUnlimitedBytes && ProcessBudget().bytes_max() == kUnlimitedBytes &&
+         !DepthNeedsWalk(scope);
+}
+
+ParseStatus StatusOf(bool ok) noexcept { return ok ? ParseStatus::kOk : ParseStatus::kMalformed; }
+
+// Where nothing is metered: looks at the wire before protobuf gets it.
+template <typename Finish>
+bool ParseWalking(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, int levels_max,
+                  MessageLite& message, wire::Strings strings, Finish finish) {
+  Refusal refusal;
+  const ShapeOf shape(message);
+  if (shape.get() == nullptr) {
+    // Its unknown fields are one string, which doubles.
+    if (!scope.TryChargeOutside(2 * wire_bytes, &refusal)) throw BudgetExceeded(refusal);
+    return ParsePartialBounded(input, wire_bytes, levels_max, message) && finish();
+  }
+  if (!scope.TryChargeOutside(wire::Walker::OwnBytes(levels_max), &refusal)) {
+    throw BudgetExceeded(refusal);
+  }
+  wire::Walker walker(*shape.get(), levels_max, strings);
+  wire::CountedStream counted(input, wire_bytes, scope, walker);
+  const bool ok = ParsePartialBounded(counted, wire_bytes, levels_max, message) && finish();
+  if (counted.refused()) throw BudgetExceeded(counted.refusal());
+  const DecodeLimits& limits = scope.decode_limits();
+  if (!ok && walker.too_deep() && limits.depth_max != 0) throw BudgetExceeded(TooDeep(limits));
+  return ok;
+}
+
+#if HARENA_CODEC
+// Parses from `input` as the meter lets through.
+template <typename Finish>
+bool ParseMetered(wire::HeapMeter& meter, wire::MeteredStream& input, size_t wire_bytes,
+                  int levels_max, MessageLite& message, Finish finish) {
+  const bool ok = ParsePartialBounded(input, wire_bytes, levels_max, message) && finish();
+  if (input.refused()) throw BudgetExceeded(input.refusal());
+  if (input.metering() && !meter.Finish()) throw BudgetExceeded(meter.refusal());
+  return ok;
+}
+#endif
+
+// What parsing within a budget takes, after `builder`, if any, was told who meters.
+template <typename Finish>
+bool ParseLimited(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, int levels_max,
+                  MessageLite& message, codec::Builder* builder, Finish finish) {
+  const auto strings = builder == nullptr ? wire::Strings::kOnHeap : wire::Strings::kOnScope;
+#if HARENA_CODEC
+  const google::protobuf::Arena* const arena = message.GetArena();
+  if (wire::HeapMeter::Works(scope, arena)) {
+    wire::HeapMeter meter(scope, message, *arena, wire_bytes);
+    const bool in_order = wire::ReadsInOrder(message);
+    if (builder != nullptr && in_order) {
+      wire::MeteredStream metered(input, wire_bytes, meter);
+      builder->set_metered(&metered);
+      return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
+    }
+    if (meter.TryAll()) {
+      const bool ok = ParsePartialBounded(input, wire_bytes, levels_max, message) && finish();
+      if (!meter.Finish()) throw BudgetExceeded(meter.refusal());
+      return ok;
+    }
+    if (in_order && meter.MayTryPieces()) {
+      wire::MeteredStream metered(input, wire_bytes, meter);
+      metered.Begin();
+      return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
+    }
+    return ParseWalking(scope, input, wire_bytes, levels_max, message, strings, finish);
+  }
+#endif
+  const HeapReserve reserve(scope, wire_bytes);
+  if (reserve.enough() && !DepthNeedsWalk(scope)) {
+    return ParsePartialBounded(input, wire_bytes, levels_max, message) && finish();
+  }
+  return ParseWalking(scope, input, wire_bytes, levels_max, message, strings, finish);
+}
+
 // Parses within the scope's limits. `finish` is asked about what was parsed.
 template <typename Finish>
 ParseResult Guarded(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
-                    MessageLite& message, wire::Strings strings, Finish finish) noexcept {
-  const DecodeLimits& limits = scope.decode_limits();
-  const int levels_max = LevelsMax(limits);
-  const HeapReserve reserve(scope, wire_bytes);
-  bool walk = !reserve.enough();
-#if !HARENA_CODEC
-  walk = walk || limits.depth_max != 0;  // nothing else holds it there
-#endif
+                    MessageLite& message, codec::Builder* builder, Finish finish) noexcept {
+  const int levels_max = LevelsMax(scope.decode_limits());
   // The exception from the block hook ends here, in our own frame: it has unwound the parser and
   // nothing else.
   try {
     const BudgetFrame frame(scope.budget());
-    const auto status = [](bool ok) { return ok ? ParseStatus::kOk : ParseStatus::kMalformed; };
-    if (!walk) {
-      return {
-          .status = status(ParsePartialBounded(input, wire_bytes, levels_max, message) && finish()),
-          .refusal = {}};
+    if (Unlimited(scope, scope.budget())) {
+      return {.status =
+                  StatusOf(ParsePartialBounded(input, wire_bytes, levels_max, message) && finish()),
+              .refusal = {}};
     }
-    const ShapeOf shape(message);
-    if (shape.get() == nullptr) {
-      // Its unknown fields are one string, which doubles.
-      Refusal refusal;
-      if (!scope.TryChargeOutside(2 * wire_bytes, &refusal)) throw BudgetExceeded(refusal);
-      return {
-          .status = status(ParsePartialBounded(input, wire_bytes, levels_max, message) && finish()),
-          .refusal = {}};
-    }
-    wire::Walker walker(*shape.get(), levels_max, strings);
-    wire::CountedStream counted(input, wire_bytes, scope, walker);
-    const bool ok = ParsePartialBounded(counted, wire_bytes, levels_max, message) && finish();
-    if (counted.refused()) throw BudgetExceeded(counted.refusal());
-    if (!ok && walker.too_deep() && limits.depth_max != 0) throw BudgetExceeded(TooDeep(limits));
-    return {.status = status(ok), .refusal = {}};
+    return {.status = StatusOf(
+                ParseLimited(scope, input, wire_bytes, levels_max, message, builder, finish)),
+            .refusal = {}};
   } catch (const BudgetExceeded& exceeded) {
     return {.status = ParseStatus::kRefused, .refusal = exceeded.refusal()};
   } catch (const std::bad_alloc&) {
@@ -229,8 +297,8 @@ ParseResult Parse(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
   const RatioCeiling ceiling(scope, wire_bytes);
   ParseResult result{.status = ParseStatus::kRefused, .refusal = {}};
   if (scope.TryChargeOutside(wire_bytes, &result.refusal)) {
-    result = Guarded(scope, input, wire_bytes, message, wire::Strings::kOnHeap,
-                     [&] { return IsComplete(message); });
+    result =
+        Guarded(scope, input, wire_bytes, message, nullptr, [&] { return IsComplete(message); });
   }
   return ceiling.Explained(result);
 }
@@ -252,7 +320,7 @@ ParseResult ParseFrozenInto(Scope& scope, ZeroCopyInputStream& input, size_t wir
   // String bodies are not charged beforehand: the scope holds them and is charged as it grows.
   codec::Builder builder(scope, wire_bytes);
   const codec::BuilderFrame frame(builder);
-  ParseResult result = Guarded(scope, input, wire_bytes, message, wire::Strings::kOnScope, [&] {
+  ParseResult result = Guarded(scope, input, wire_bytes, message, &builder, [&] {
     return !builder.required_in_doubt() || message.IsInitialized();
   });
   if (builder.refused()) result = {.status = ParseStatus::kRefused, .refusal = builder.refusal()};

@@ -30,9 +30,8 @@ struct [[nodiscard]] ParseResult {
 /// Parses `wire_bytes` bytes of `input` into `message`, which lives on `scope`, within the scope's
 /// budget and its decode_limits(): memory taken stays below `request_bytes_max` plus one page,
 /// whatever the input says. What protobuf keeps on the heap counts: string bodies, which the wire
-/// bounds, beforehand; unknown fields, which are larger than their wire, as each piece of the input
-/// is handed on, or with the worst that they could be while the parse lasts, where that is no more
-/// than an eighth of what is left.
+/// bounds, beforehand; unknown fields, which are larger than their wire, as wire::HeapMeter finds
+/// them, or as wire::Walker foresees them where nothing can be metered.
 /// After a refusal the message may only end, with its scope: it was left half way through a change,
 /// and protobuf's maps are then not even safe to Clear().
 /// REQUIRES: `input` holds exactly `wire_bytes` bytes; otherwise the answer is kMalformed.

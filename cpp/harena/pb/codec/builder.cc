@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harena/mem/budget.h"
+#include "harena/pb/wire/metered_stream.h"
 
 #if HARENA_CODEC
 namespace harena::pb::codec {
@@ -91,8 +92,19 @@ HARENA_NOINLINE void* Builder::AllocateSlow(size_t bytes) {
   return chunk;
 }
 
-bool Builder::ChargeHeap() noexcept {
+bool Builder::ChargeStrings() noexcept {
   refused_ = !scope_->TryChargeOutside(wire_bytes_, &refusal_);
+  strings_allowed_ = !refused_;
+  return strings_allowed_;
+}
+
+HARENA_NOINLINE bool Builder::BeginHeap(google::protobuf::internal::ParseContext& context,
+                                        const char* ptr) noexcept {
+  if (!AllowStrings()) return false;
+  if (metered_ != nullptr && !metered_->Begin(context, ptr)) {
+    refused_ = true;
+    refusal_ = metered_->refusal();
+  }
   heap_allowed_ = !refused_;
   return heap_allowed_;
 }

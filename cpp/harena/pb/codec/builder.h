@@ -19,6 +19,13 @@
 #include "harena/pb/message_arena.h"
 
 #if HARENA_CODEC
+namespace google::protobuf::internal {
+class ParseContext;
+}
+namespace harena::pb::wire {
+class MeteredStream;
+}
+
 namespace harena::pb::codec {
 
 /// Where one parse puts what it reads.
@@ -45,7 +52,8 @@ class Builder {
 
   google::protobuf::Arena* arena() const noexcept { return arena_; }
   bool frozen() const noexcept { return frozen_; }
-  /// Why AllowHeap() was refused, when that is why a parse failed; a refused block throws instead.
+  /// Why one of the Allow functions refused, when that is why a parse failed; a refused block
+  /// throws instead.
   const Refusal& refusal() const noexcept { return refusal_; }
   bool refused() const noexcept { return refused_; }
 
@@ -111,10 +119,18 @@ class Builder {
     field.Reserve(field.size() + count);
   }
 
-  /// To be asked before something that protobuf keeps on the heap is read (what a stock message,
-  /// an unknown field or a map's key holds): counts the whole input once, which bounds it. False
-  /// when a budget refuses.
-  HARENA_INLINE bool AllowHeap() noexcept { return heap_allowed_ || ChargeHeap(); }
+  /// To be asked before a string that goes to the heap is read (a map's key, or what a chunk's end
+  /// cuts in two): counts the whole input once, which bounds them. False when a budget refuses.
+  HARENA_INLINE bool AllowStrings() noexcept { return strings_allowed_ || ChargeStrings(); }
+  /// To be asked before something at `ptr` that protobuf's own code reads (a stock message, an
+  /// unknown field): allows its strings, and from the first time on what unknown fields take is
+  /// metered. False when a budget refuses.
+  HARENA_INLINE bool AllowHeap(google::protobuf::internal::ParseContext* context,
+                               const char* ptr) noexcept {
+    return heap_allowed_ || BeginHeap(*context, ptr);
+  }
+  /// Who meters; null for nobody. REQUIRES: the context of the parse reads from it.
+  void set_metered(wire::MeteredStream* metered) noexcept { metered_ = metered; }
 
   /// Elements that have no place yet. A stack, which a parse within a parse goes on with.
   std::vector<void*>& gathered() noexcept { return gathered_; }
@@ -147,10 +163,12 @@ class Builder {
         scope_(scope),
         wire_bytes_(wire_bytes),
         frozen_(frozen),
+        strings_allowed_(scope == nullptr),
         heap_allowed_(scope == nullptr),
         gathered_(GatheredOfThread(own_gathered_)),
         gathered_base_(gathered_.size()) {}
-  bool ChargeHeap() noexcept;
+  bool ChargeStrings() noexcept;
+  bool BeginHeap(google::protobuf::internal::ParseContext& context, const char* ptr) noexcept;
 #if HARENA_ASAN
   static constexpr size_t kRedzoneBytes = 16;
 #else
@@ -175,7 +193,9 @@ class Builder {
   Scope* const scope_;
   const size_t wire_bytes_;
   const bool frozen_;
+  bool strings_allowed_;
   bool heap_allowed_;
+  wire::MeteredStream* metered_ = nullptr;
   char* next_ = nullptr;
   char* limit_ = nullptr;
   bool refused_ = false;

@@ -9,7 +9,8 @@ namespace harena::pb::codec {
 
 const char* ReadCutText(const char* ptr, int size, ParseContext* context, Builder& builder,
                         std::string_view* text) {
-  if (!builder.AllowHeap()) return nullptr;
+  // Otherwise it would be read up to the end, growing, before anybody says that it cannot be.
+  if (size > context->BytesUntilLimit(ptr) || !builder.AllowStrings()) return nullptr;
   ptr = context->ReadString(ptr, size, &builder.scratch());
   *text = builder.scratch();
   return ptr;

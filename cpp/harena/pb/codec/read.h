@@ -83,7 +83,7 @@ HARENA_NOINLINE const char* ReadMessage(const char* ptr, ParseContext* context, 
     return ptr;
   } else {
     builder.DoubtRequired();
-    return builder.AllowHeap() ? context->ParseMessage(message, ptr) : nullptr;
+    return builder.AllowHeap(context, ptr) ? context->ParseMessage(message, ptr) : nullptr;
   }
 }
 
@@ -105,7 +105,7 @@ const char* ReadGroup(const char* ptr, ParseContext* context, Builder& builder, 
     return context->ParseGroup(&body, ptr, tag);
   } else {
     builder.DoubtRequired();
-    return builder.AllowHeap() ? context->ParseGroup(message, ptr, tag) : nullptr;
+    return builder.AllowHeap(context, ptr) ? context->ParseGroup(message, ptr, tag) : nullptr;
   }
 }
 

@@ -104,7 +104,7 @@ class MapKeyString {
     std::string_view text;
     ptr = ReadText(ptr, context, builder, &text);
     if (ptr == nullptr || !CheckUtf8(text, utf8_name)) return nullptr;
-    if (text.size() > layout::StringImage::kLocalMax && !builder.AllowHeap()) return nullptr;
+    if (text.size() > layout::StringImage::kLocalMax && !builder.AllowStrings()) return nullptr;
     EndString(value_);
     MakeString(&value_, text);
     return ptr;

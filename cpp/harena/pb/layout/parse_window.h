@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 
+#include <google/protobuf/io/zero_copy_stream.h>
 #include <google/protobuf/parse_context.h>
 
 #include "harena/base/compiler.h"
@@ -32,6 +34,31 @@ struct Depth {
   using Type = int ParseContext::*;
   friend constexpr Type Exposed(Depth);
 };
+struct NextChunk {
+  using Type = const char* EpsCopyInputStream::*;
+  friend constexpr Type Exposed(NextChunk);
+};
+struct ChunkSize {
+  using Type = int EpsCopyInputStream::*;
+  friend constexpr Type Exposed(ChunkSize);
+};
+struct OverallLimit {
+  using Type = int EpsCopyInputStream::*;
+  friend constexpr Type Exposed(OverallLimit);
+};
+struct Patch {
+  using Type = char (EpsCopyInputStream::*)[2 * EpsCopyInputStream::kSlopBytes];
+  friend constexpr Type Exposed(Patch);
+};
+struct Stream {
+  using Type = google::protobuf::io::ZeroCopyInputStream* EpsCopyInputStream::*;
+  friend constexpr Type Exposed(Stream);
+};
+template struct Expose<NextChunk, &EpsCopyInputStream::next_chunk_>;
+template struct Expose<ChunkSize, &EpsCopyInputStream::size_>;
+template struct Expose<OverallLimit, &EpsCopyInputStream::overall_limit_>;
+template struct Expose<Patch, &EpsCopyInputStream::buffer_>;
+template struct Expose<Stream, &EpsCopyInputStream::zcis_>;
 template struct Expose<BufferEnd, &EpsCopyInputStream::buffer_end_>;
 template struct Expose<LimitEnd, &EpsCopyInputStream::limit_end_>;
 template struct Expose<Limit, &EpsCopyInputStream::limit_>;
@@ -41,6 +68,40 @@ template struct Expose<Depth, &ParseContext::depth_>;
 /// bytes of slop that always follow.
 HARENA_INLINE ptrdiff_t BytesInBuffer(const ParseContext& context, const char* ptr) noexcept {
   return context.*Exposed(BufferEnd()) - ptr;
+}
+
+/// Where its chunks come from; null where it reads bytes that were there.
+inline const google::protobuf::io::ZeroCopyInputStream* StreamOf(
+    const ParseContext& context) noexcept {
+  return context.*Exposed(Stream());
+}
+
+/// Bytes that it has and that are behind `ptr`, slop included.
+inline size_t UnreadBytes(const ParseContext& context, const char* ptr) noexcept {
+  const char* const next = context.*Exposed(NextChunk());
+  const ptrdiff_t in_buffer = BytesInBuffer(context, ptr);
+  // As its BackUp(): while it is in the patch of two chunks, the second is still to come.
+  const bool patched = next != nullptr && next != context.*Exposed(Patch());
+  return static_cast<size_t>(std::max<ptrdiff_t>(
+      in_buffer + (patched ? context.*Exposed(ChunkSize()) : ParseContext::kSlopBytes), 0));
+}
+
+/// Gives the stream back what is more than `bytes` behind `ptr`: as if the chunk had ended there.
+/// REQUIRES: 64 <= bytes < UnreadBytes(), and there is a stream.
+inline void CutInput(ParseContext& context, const char* ptr, size_t bytes) noexcept {
+  const char* const next = context.*Exposed(NextChunk());
+  if (next == nullptr) return;  // the last bytes of all
+  const int cut = static_cast<int>(UnreadBytes(context, ptr) - bytes);
+  if (next == context.*Exposed(Patch())) {
+    const char*& buffer_end = context.*Exposed(BufferEnd());
+    int& limit = context.*Exposed(Limit());
+    buffer_end -= cut;
+    limit += cut;
+    context.*Exposed(LimitEnd()) = buffer_end + std::min(0, limit);
+  }
+  context.*Exposed(ChunkSize()) -= cut;
+  (context.*Exposed(Stream()))->BackUp(cut);
+  context.*Exposed(OverallLimit()) += cut;
 }
 
 /// The levels of nesting that may still be entered.

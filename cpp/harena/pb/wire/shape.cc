@@ -1,8 +1,11 @@
 #include "harena/pb/wire/shape.h"
 
 #include <mutex>
+#include <typeinfo>
+#include <unordered_set>
 
 #include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/message.h>
 #include <google/protobuf/wire_format_lite.h>
 
 namespace harena::pb::wire {
@@ -85,6 +88,46 @@ const Shape& Shapes::Of(const Descriptor& type) {
     shape.Put(static_cast<uint32_t>(field.number()), field_shape);
   }
   return shape;
+}
+
+namespace {
+
+bool NoExtensionsBelow(const Descriptor& type, std::unordered_set<const Descriptor*>& seen) {
+  if (!seen.insert(&type).second) return true;
+  if (type.extension_range_count() > 0) return false;
+  for (int i = 0; i < type.field_count(); ++i) {
+    const Descriptor* const below = type.field(i)->message_type();
+    if (below != nullptr && !NoExtensionsBelow(*below, seen)) return false;
+  }
+  return true;
+}
+
+bool FindReadsInOrder(const google::protobuf::MessageLite& message) {
+  const auto* const full = dynamic_cast<const google::protobuf::Message*>(&message);
+  if (full == nullptr) return false;
+  const Descriptor& type = *full->GetDescriptor();
+  if (type.file()->pool() != DescriptorPool::generated_pool()) return false;
+  static auto& mutex = *new std::mutex;
+  static auto& known = *new std::unordered_map<const Descriptor*, bool>;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(&type);
+  if (found != known.end()) return found->second;
+  std::unordered_set<const Descriptor*> seen;
+  return known.emplace(&type, NoExtensionsBelow(type, seen)).first->second;
+}
+
+}  // namespace
+
+bool ReadsInOrder(const google::protobuf::MessageLite& message) {
+  // A server's threads ask for the same types over and over. Types that the program made share one
+  // class, for which the answer is no.
+  thread_local const std::type_info* last_type = nullptr;
+  thread_local bool last_answer = false;
+  const std::type_info* const type = &typeid(message);
+  if (last_type == type) return last_answer;
+  last_answer = FindReadsInOrder(message);
+  last_type = type;
+  return last_answer;
 }
 
 const Shape* Shapes::OfGenerated(const Descriptor& type) {

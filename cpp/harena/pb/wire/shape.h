@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/message_lite.h>
 
 namespace harena::pb::wire {
 
@@ -85,6 +86,11 @@ class Shapes {
  private:
   std::unordered_map<const google::protobuf::Descriptor*, std::unique_ptr<Shape>> shapes_;
 };
+
+/// Whether protobuf parses such a message as its bytes come: of a message set, and so perhaps of an
+/// extension, it may first gather a part and parse that later. False for types that the program
+/// made while running, and for the lite runtime's. Thread rule: any thread. Throws std::bad_alloc.
+bool ReadsInOrder(const google::protobuf::MessageLite& message);
 
 /// The shape of one field, without its message's.
 FieldShape ShapeOfField(const google::protobuf::FieldDescriptor& field);

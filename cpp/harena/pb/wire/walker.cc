@@ -24,7 +24,7 @@ constexpr uint64_t kBodyBytesMin = 31;
 
 Walker::Walker(const Shape& shape, int levels_max, Strings strings)
     : levels_max_(levels_max), strings_(strings) {
-  levels_.reserve(16);
+  levels_.reserve(LevelsAtFirst(levels_max));
   static_cast<void>(Enter(&shape, kNoEnd, 0));
 }
 
@@ -33,6 +33,8 @@ bool Walker::Enter(const Shape* shape, uint64_t end, uint32_t group) {
     too_deep_ = true;
     return false;
   }
+  // The old and the new one, while it grows.
+  if (levels_.size() == levels_.capacity()) heap_bytes_ += 2 * levels_.capacity() * sizeof(Level);
   levels_.push_back({shape, end, group});
   return true;
 }

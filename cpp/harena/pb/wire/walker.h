@@ -2,6 +2,7 @@
 // fields will take from the heap.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -26,6 +27,12 @@ class Walker {
   /// `levels_max` is how many levels of messages there may be, the message itself included.
   Walker(const Shape& shape, int levels_max, Strings strings);
 
+  /// What it takes from the heap itself. It takes more as it enters deeper levels than most have,
+  /// which heap_bytes() then says.
+  static size_t OwnBytes(int levels_max) noexcept {
+    return LevelsAtFirst(levels_max) * sizeof(Level);
+  }
+
   /// The next bytes. False when they are no wire, or too deep; then nothing that follows counts.
   bool Walk(const char* data, size_t size);
 
@@ -42,6 +49,10 @@ class Walker {
     uint64_t end;        // position behind it; of a group, behind what it stands in
     uint32_t group;      // its field number, or 0
   };
+
+  static size_t LevelsAtFirst(int levels_max) noexcept {
+    return std::min<size_t>(static_cast<size_t>(levels_max), 128);
+  }
 
   bool OnVarint(uint64_t value);
   bool OnTag(uint64_t tag);

@@ -1,0 +1,224 @@
+// What a protobuf arena will destroy at its end, from the inside.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <google/protobuf/arena.h>
+#include <google/protobuf/unknown_field_set.h>
+
+#include "harena/base/compiler.h"
+#include "harena/pb/layout/expose.h"
+#include "harena/pb/layout/support.h"
+
+#if HARENA_CODEC
+namespace harena::pb::layout {
+
+using google::protobuf::Arena;
+using google::protobuf::UnknownField;
+using google::protobuf::UnknownFieldSet;
+using google::protobuf::internal::SerialArena;
+using google::protobuf::internal::ThreadSafeArena;
+using CleanupNode = SerialArena::CleanupNode;
+
+struct ArenaParts {
+  using Type = ThreadSafeArena Arena::*;
+  friend constexpr Type Exposed(ArenaParts);
+};
+struct ArenaThreads {
+  using Type = std::atomic<SerialArena*> ThreadSafeArena::*;
+  friend constexpr Type Exposed(ArenaThreads);
+};
+struct UnknownEntries {
+  using Type = std::vector<UnknownField> UnknownFieldSet::*;
+  friend constexpr Type Exposed(UnknownEntries);
+};
+template struct Expose<ArenaParts, &Arena::impl_>;
+template struct Expose<ArenaThreads, &ThreadSafeArena::threads_>;
+template struct Expose<UnknownEntries, &UnknownFieldSet::fields_>;
+
+/// A block of an arena, and the notes of what is to be destroyed that stand at its end. New ones
+/// are put in front of the others.
+struct NotedBlock {
+  const void* block = nullptr;
+  const CleanupNode* begin = nullptr;
+  const CleanupNode* end = nullptr;
+};
+
+/// The block that a thread's part of an arena fills now, and the one before `block`.
+inline NotedBlock NewestBlock(const SerialArena& part) noexcept;
+inline NotedBlock BlockBefore(const NotedBlock& block) noexcept;
+/// Whether `part` is the calling thread's.
+inline bool IsOwn(const SerialArena& part) noexcept;
+
+// The types of these have private names.
+template <auto kHead, auto kLimit, auto kThread>
+struct ExposeBlocks {
+  template <typename Block>
+  static NotedBlock Noted(Block* block, const void* begin) noexcept {
+    if (block == nullptr) return {};
+    const auto* const end =
+        reinterpret_cast<const CleanupNode*>(block->Pointer(block->size & ~size_t{7}));
+    // A block that has none may say so by a start that is not there.
+    const auto* const from = static_cast<const CleanupNode*>(begin);
+    return {block, from == nullptr ? end : std::min(from, end), end};
+  }
+  template <typename Block>
+  static NotedBlock Before(Block* block) noexcept {
+    return Noted(block->next, block->next == nullptr ? nullptr : block->next->start);
+  }
+  friend inline NotedBlock NewestBlock(const SerialArena& part) noexcept {
+    return Noted(part.*kHead, part.*kLimit);
+  }
+  friend inline NotedBlock BlockBefore(const NotedBlock& block) noexcept {
+    using Pointer = std::remove_reference_t<decltype(std::declval<SerialArena&>().*kHead)>;
+    return Before(static_cast<Pointer>(const_cast<void*>(block.block)));
+  }
+  friend inline bool IsOwn(const SerialArena& part) noexcept { return part.owner() == &kThread(); }
+};
+template struct ExposeBlocks<&SerialArena::head_, &SerialArena::limit_,
+                             &ThreadSafeArena::thread_cache>;
+
+/// The parts that an arena's threads have of it; the next is part->next().
+inline const SerialArena* ThreadPartsOf(const Arena& arena) noexcept {
+  return (arena.*Exposed(ArenaParts()).*Exposed(ArenaThreads())).load(std::memory_order_acquire);
+}
+
+/// Whether no other thread than the caller has a part of `arena`.
+inline bool OnlyPartIsOwn(const Arena& arena) noexcept {
+  const SerialArena* const part = ThreadPartsOf(arena);
+  return part == nullptr || (part->next() == nullptr && IsOwn(*part));
+}
+/// Whether there are at most `parts` of them.
+inline bool PartsUpTo(const Arena& arena, size_t parts) noexcept {
+  const SerialArena* part = ThreadPartsOf(arena);
+  for (; part != nullptr && parts != 0; --parts) part = part->next();
+  return part == nullptr;
+}
+
+/// The vector in which unknown fields stand.
+inline const std::vector<UnknownField>& EntriesOf(const UnknownFieldSet& set) noexcept {
+  return set.*Exposed(UnknownEntries());
+}
+
+/// What a message that has unknown fields points to: InternalMetadata::Container, which an arena
+/// makes when the message gets its first one, and destroys.
+struct UnknownContainer {
+  Arena* arena;
+  UnknownFieldSet fields;
+};
+
+/// The container that a note is of, or null for notes of anything else. A container begins with the
+/// address of its arena, which nothing else does that a parser makes.
+HARENA_NO_SANITIZE inline const UnknownFieldSet* ContainerOf(const CleanupNode& node,
+                                                             const Arena& arena) noexcept {
+  if (reinterpret_cast<uintptr_t>(node.elem) % alignof(UnknownContainer) != 0) return nullptr;
+  const auto* const container = static_cast<const UnknownContainer*>(node.elem);
+  return container != nullptr && container->arena == &arena ? &container->fields : nullptr;
+}
+
+/// How far the notes of an arena have been looked at. Bound by the number of threads that may have
+/// parts of it; an arena of more is not for this.
+class CleanupMarks {
+ public:
+  static constexpr size_t kPartsMax = 4;
+
+  /// Calls `found` with each container that was noted since the last call, and counts into
+  /// `*others` what else was. False when there are too many parts.
+  template <typename Found>
+  bool Look(const Arena& arena, bool all_parts, size_t* others, Found found) {
+    for (const SerialArena* part = ThreadPartsOf(arena); part != nullptr; part = part->next()) {
+      if (!all_parts && !IsOwn(*part)) continue;
+      Mark* const mark = MarkOf(part);
+      if (mark == nullptr) return false;
+      const NotedBlock newest = NewestBlock(*part);
+      if (HARENA_LIKELY(newest.block == mark->block && newest.begin == mark->begin)) continue;
+      for (NotedBlock noted = newest; noted.block != nullptr; noted = BlockBefore(noted)) {
+        const bool known = noted.block == mark->block;
+        LookAt(noted.begin, known ? mark->begin : noted.end, arena, others, found);
+        if (known) break;
+      }
+      mark->block = newest.block;
+      mark->begin = newest.begin;
+    }
+    return true;
+  }
+
+ private:
+  struct Mark {
+    const SerialArena* part = nullptr;
+    const void* block = nullptr;
+    const CleanupNode* begin = nullptr;
+  };
+
+  Mark* MarkOf(const SerialArena* part) noexcept {
+    for (Mark& mark : marks_) {
+      if (mark.part == nullptr) mark.part = part;
+      if (mark.part == part) return &mark;
+    }
+    return nullptr;
+  }
+
+  template <typename Found>
+  static void LookAt(const CleanupNode* node, const CleanupNode* end, const Arena& arena,
+                     size_t* others, Found& found) {
+    // Nearly all of them are strings, whose destructor this is, unless another library has its own.
+    const auto string = reinterpret_cast<uintptr_t>(
+        &google::protobuf::internal::arena_destruct_object<std::string>);
+    const auto differs = [string](const CleanupNode& one) {
+      return reinterpret_cast<uintptr_t>(one.cleanup) ^ string;
+    };
+    *others += static_cast<size_t>(end - node);
+    while (node < end) {
+      if (end - node >= 4 &&
+          (differs(node[0]) | differs(node[1]) | differs(node[2]) | differs(node[3])) == 0) {
+        node += 4;
+        continue;
+      }
+      if (differs(*node) != 0) {
+        if (const UnknownFieldSet* set = ContainerOf(*node, arena)) {
+          found(*set);
+          --*others;
+        }
+      }
+      ++node;
+    }
+  }
+
+  std::array<Mark, kPartsMax> marks_;
+};
+
+/// How many of the strings that `arena` will destroy have the smallest body there is, which may be
+/// longer than their text; what is no string of ours counts as one.
+inline size_t CountSmallBodies(const Arena& arena, bool all_parts) noexcept {
+  size_t count = 0;
+  for (const SerialArena* part = ThreadPartsOf(arena); part != nullptr; part = part->next()) {
+    if (!all_parts && !IsOwn(*part)) continue;
+    for (NotedBlock noted = NewestBlock(*part); noted.block != nullptr;
+         noted = BlockBefore(noted)) {
+      for (const CleanupNode* node = noted.begin; node < noted.end; ++node) {
+        if (node->cleanup != &google::protobuf::internal::arena_destruct_object<std::string>) {
+          ++count;
+          continue;
+        }
+        const size_t capacity = static_cast<const std::string*>(node->elem)->capacity();
+        count += capacity > 15 && capacity <= 30;
+      }
+    }
+  }
+  return count;
+}
+
+/// Whether arenas of the protobuf that this program runs with are laid out as those of the one that
+/// it was compiled with: tried out once. Thread rule: any thread.
+bool CleanupWindowWorks() noexcept;
+
+}  // namespace harena::pb::layout
+#endif  // HARENA_CODEC
