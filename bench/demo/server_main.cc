@@ -1,11 +1,14 @@
 // The demo's server process: one memory mode, one core. It prints one line of JSON when it is ready
-// and ends when its standard input closes or on SIGTERM.
+// and ends when its standard input closes or on SIGTERM; when it was asked for that, with one line
+// of what Harena counted.
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <grpcpp/grpcpp.h>
@@ -15,6 +18,8 @@
 #include "bench/demo/modes.h"
 #include "bench/load/process_stats.h"
 #include "bench/load/server_life.h"
+#include "harena/mem/fault_reporter.h"
+#include "harena/mem/page_pool.h"
 
 namespace {
 
@@ -25,16 +30,48 @@ struct Flags {
   std::string mode = harena::bench::ModeNames().front();
   int cpu = -1;
   int port = 0;
+  harena::grpc::ServerOptions options;
+  bool counts = false;
 };
+
+// Sums over the methods, under the names that the Go servers use.
+nlohmann::json CountsOf(const std::vector<harena::grpc::MethodStats>& methods) {
+  uint64_t made = 0, live = 0, refused = 0, sampled = 0;
+  for (const harena::grpc::MethodStats& method : methods) {
+    made += method.scopes.scopes_made;
+    live += method.scopes.scopes_live();
+    refused += method.refused;
+    sampled += method.scopes.scopes_sampled;
+  }
+  return {{"scopes_made", made},
+          {"scopes_live", live},
+          {"refused", refused},
+          {"sampled", sampled},
+          {"bytes_in_use", harena::PagePool::Default().stats().bytes_in_use}};
+}
+
+void AddLimits(CLI::App& app, harena::grpc::ServerOptions& options) {
+  app.add_option("--request-bytes-max", options.defaults.request_bytes_max,
+                 "Bytes that one request may take");
+  app.add_option("--process-bytes-max", options.process_bytes_max,
+                 "Bytes that all requests may take together");
+  app.add_option("--decoded-ratio-max", options.defaults.decoded_ratio_max,
+                 "Bytes that decoding may take per byte of the request");
+  app.add_option("--depth-max", options.defaults.depth_max, "Levels of messages in a request");
+  app.add_option("--quarantine-one-in", options.defaults.quarantine_one_in,
+                 "One request in so many gets pages that nobody gets after it; 0 for none")
+      ->capture_default_str();
+}
 
 int Serve(const Flags& flags) {
   const harena::bench::ServerLife life;
+  harena::InstallFaultReporter();  // a touch of a sampled request's memory says whose it was
   if (flags.cpu >= 0 && !harena::bench::PinTo(flags.cpu)) {
     std::fprintf(stderr, "cannot pin the server to core %d\n", flags.cpu);
     return 1;
   }
   harena::bench::DemoServiceImpl service;
-  const auto seam = harena::bench::MakeModeSeam(flags.mode, service);
+  const auto seam = harena::bench::MakeModeSeam(flags.mode, service, flags.options);
   int port = 0;
   ::grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -52,6 +89,7 @@ int Serve(const Flags& flags) {
   life.WaitForEnd();
   server->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
   server->Wait();
+  if (flags.counts) std::printf("%s\n", CountsOf(seam->stats()).dump().c_str());
   return 0;
 }
 
@@ -65,6 +103,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--cpu", flags.cpu, "Core to run on; -1 for any")->capture_default_str();
   app.add_option("--port", flags.port, "Loopback port; 0 for any")->capture_default_str();
+  AddLimits(app, flags.options);
+  app.add_flag("--counts", flags.counts, "Print what Harena counted as JSON at the end");
   bool list = false;
   app.add_flag("--list-modes", list, "Print the memory modes, one per line, and end");
   CLI11_PARSE(app, argc, argv);
