@@ -15,14 +15,14 @@ type Hostility int
 
 // The values of Hostility.
 const (
-	Wide       Hostility = iota // empty sub-messages, each as wide as its type
-	Strings                     // empty strings, and such as are just not small
-	Nested                      // messages in messages, lists in lists
-	Maps                        // new keys and old ones, so that tables grow
-	Unknown                     // fields that the type does not have
-	Packed                      // packed and single elements of the same field in turn
-	Groups                      // groups in groups that the type does not have
-	Everything                  // all of these in turn
+	Wide        Hostility = iota // empty sub-messages, each as wide as its type
+	Strings                      // empty strings, and such as are just not small
+	Nested                       // messages in messages, lists in lists
+	Maps                         // new keys and old ones, so that tables grow
+	Unknown                      // fields that the type does not have
+	Packed                       // packed and single elements of the same field in turn
+	Groups                       // groups in groups that the type does not have
+	Everything                   // all of these in turn
 	hostilities = int(Everything)
 )
 
