@@ -68,12 +68,14 @@ test-go-oldest: setup  ## The Go tests with the oldest Go that each module admit
 test-slow: build  ## The tests that take minutes (memory growth over time)
 	ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure
 
-# brpc is among them where BRPC_BUILD has its programs (docs/brpc.md).
+# brpc and tRPC-Cpp are among them where these builds have their servers (docs/brpc.md, docs/trpc.md).
 SOAK_SECONDS ?= $(if $(QUICK),30,3600)
 BRPC_BUILD ?= build/release
+TRPC_BUILD ?= build/release
 soak: build/release/build.ninja  ## An hour of honest, hostile and aborted traffic on each framework (QUICK=1, SOAK_SECONDS=n, FRAMEWORKS=...)
 	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec
-	python3 bench/soak/traffic.py --build-dir build/release --brpc-build-dir $(BRPC_BUILD) --out out/soak \
+	python3 bench/soak/traffic.py --build-dir build/release --brpc-build-dir $(BRPC_BUILD) \
+	  --trpc-build-dir $(TRPC_BUILD) --out out/soak \
 	  --seconds $(SOAK_SECONDS) $(if $(QUICK),--quick) $(if $(FRAMEWORKS),--frameworks $(FRAMEWORKS))
 
 # Which builds: a detector may be one sanitizer's.

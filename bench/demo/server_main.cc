@@ -4,11 +4,9 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <string>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <grpcpp/grpcpp.h>
@@ -16,10 +14,10 @@
 
 #include "bench/demo/demo_service.h"
 #include "bench/demo/modes.h"
+#include "bench/load/limits.h"
 #include "bench/load/process_stats.h"
 #include "bench/load/server_life.h"
 #include "harena/mem/fault_reporter.h"
-#include "harena/mem/page_pool.h"
 
 namespace {
 
@@ -33,35 +31,6 @@ struct Flags {
   harena::grpc::ServerOptions options;
   bool counts = false;
 };
-
-// Sums over the methods, under the names that the Go servers use.
-nlohmann::json CountsOf(const std::vector<harena::grpc::MethodStats>& methods) {
-  uint64_t made = 0, live = 0, refused = 0, sampled = 0;
-  for (const harena::grpc::MethodStats& method : methods) {
-    made += method.scopes.scopes_made;
-    live += method.scopes.scopes_live();
-    refused += method.refused;
-    sampled += method.scopes.scopes_sampled;
-  }
-  return {{"scopes_made", made},
-          {"scopes_live", live},
-          {"refused", refused},
-          {"sampled", sampled},
-          {"bytes_in_use", harena::PagePool::Default().stats().bytes_in_use}};
-}
-
-void AddLimits(CLI::App& app, harena::grpc::ServerOptions& options) {
-  app.add_option("--request-bytes-max", options.defaults.request_bytes_max,
-                 "Bytes that one request may take");
-  app.add_option("--process-bytes-max", options.process_bytes_max,
-                 "Bytes that all requests may take together");
-  app.add_option("--decoded-ratio-max", options.defaults.decoded_ratio_max,
-                 "Bytes that decoding may take per byte of the request");
-  app.add_option("--depth-max", options.defaults.depth_max, "Levels of messages in a request");
-  app.add_option("--quarantine-one-in", options.defaults.quarantine_one_in,
-                 "One request in so many gets pages that nobody gets after it; 0 for none")
-      ->capture_default_str();
-}
 
 int Serve(const Flags& flags) {
   const harena::bench::ServerLife life;
@@ -89,7 +58,9 @@ int Serve(const Flags& flags) {
   life.WaitForEnd();
   server->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
   server->Wait();
-  if (flags.counts) std::printf("%s\n", CountsOf(seam->stats()).dump().c_str());
+  if (flags.counts) {
+    std::printf("%s\n", harena::bench::CountsOf(seam->stats()).dump().c_str());
+  }
   return 0;
 }
 
@@ -103,7 +74,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--cpu", flags.cpu, "Core to run on; -1 for any")->capture_default_str();
   app.add_option("--port", flags.port, "Loopback port; 0 for any")->capture_default_str();
-  AddLimits(app, flags.options);
+  harena::bench::AddLimits(app, flags.options.defaults, flags.options.process_bytes_max);
   app.add_flag("--counts", flags.counts, "Print what Harena counted as JSON at the end");
   bool list = false;
   app.add_flag("--list-modes", list, "Print the memory modes, one per line, and end");

@@ -146,7 +146,9 @@ class Run:
 
 def find(options):
     """({framework: how to start it}, {framework: why it is left out})."""
-    starts, left_out = targets.find(options.build_dir, options.go_dir, options.frameworks)
+    starts, left_out = targets.find(
+        options.build_dir, options.trpc_build_dir or options.build_dir, options.go_dir,
+        options.frameworks)
     if targets.BRPC in options.frameworks and targets.BRPC not in left_out:
         import brpc_target  # pylint: disable=import-outside-toplevel
         try:
@@ -163,6 +165,7 @@ def parse(arguments=None):
     add = parser.add_argument
     add("--build-dir", type=Path, default=ROOT / "build/release", help="default: build/release")
     add("--brpc-build-dir", type=Path, help="a build with brpc, where that is another one")
+    add("--trpc-build-dir", type=Path, help="a build with tRPC-Cpp, likewise")
     add("--go-dir", type=Path, default=ROOT / "build/bench-go-soak",
         help="where to build the Go programs (default: build/bench-go-soak)")
     add("--out", type=Path, default=ROOT / "out/soak", help="folder of the report")

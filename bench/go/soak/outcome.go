@@ -33,16 +33,16 @@ type Framework struct {
 	Dial func(port int) (load.Caller, func(), error)
 	// Outcome is of an error that a call returned.
 	Outcome func(error) Outcome
-	// TooDeep is how the server answers a request that nests too deeply.
-	TooDeep Outcome
+	// TooDeep is how a server may refuse a request that nests too deeply.
+	TooDeep []Outcome
 }
 
 // Frameworks returns those that there are by the protocol's name: servers of gRPC C++, grpc-go and
-// connect-go all speak grpc.
+// connect-go all speak grpc, those of trpc-go and tRPC-Cpp trpc.
 func Frameworks() map[string]Framework {
 	return map[string]Framework{
-		"grpc": {Dial: dialGRPC, Outcome: outcomeGRPC, TooDeep: Exhausted},
-		"trpc": {Dial: dialTRPC, Outcome: outcomeTRPC, TooDeep: Malformed},
+		"grpc": {Dial: dialGRPC, Outcome: outcomeGRPC, TooDeep: []Outcome{Exhausted}},
+		"trpc": {Dial: dialTRPC, Outcome: outcomeTRPC, TooDeep: []Outcome{Exhausted, Malformed}},
 	}
 }
 
@@ -89,7 +89,7 @@ func outcomeTRPC(err error) Outcome {
 		return OK
 	}
 	switch errs.Code(err) {
-	case errs.RetServerOverload:
+	case errs.RetServerOverload, errs.RetServerThrottled: // trpc-go, tRPC-Cpp
 		return Exhausted
 	case errs.RetServerDecodeFail:
 		return Malformed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -41,19 +42,12 @@ type rudeCall struct {
 	owed    []Outcome
 }
 
-func (c *rudeCall) mayBe(o Outcome) bool {
-	for _, owed := range c.owed {
-		if o == owed {
-			return true
-		}
-	}
-	return false
-}
+func (c *rudeCall) mayBe(o Outcome) bool { return slices.Contains(c.owed, o) }
 
 // rudeness makes calls. The dice decide everything.
 type rudeness struct {
 	honest  []*workloads.Workload
-	tooDeep Outcome
+	tooDeep []Outcome
 	dice    *rand.Rand
 }
 
@@ -88,7 +82,7 @@ func (r *rudeness) call(kind string) *rudeCall {
 		all := hostile.All()
 		md := workloads.NewRequest(w.Method).ProtoReflect().Descriptor()
 		c.request = hostile.Wire(md, all[r.dice.IntN(len(all))], 100+r.dice.IntN(floodBytes), r.dice)
-		c.owed = []Outcome{OK, Exhausted, r.tooDeep}
+		c.owed = append([]Outcome{OK, Exhausted}, r.tooDeep...)
 		if !valid(w.Method, c.request) {
 			c.owed = []Outcome{Malformed, Exhausted}
 		}
@@ -99,7 +93,7 @@ func (r *rudeness) call(kind string) *rudeCall {
 		c.owed = []Outcome{Exhausted}
 	case deep:
 		c.request = append(hostile.DeepGroups(deepLevels), c.request...)
-		c.owed = []Outcome{OK, r.tooDeep}
+		c.owed = append([]Outcome{OK}, r.tooDeep...)
 	case truncated:
 		c.request = r.truncate(w.Method, c.request)
 		c.owed = []Outcome{Malformed}
