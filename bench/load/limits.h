@@ -37,11 +37,13 @@ inline nlohmann::json CountsOf(const std::vector<pb::MethodStats>& methods) {
     refused += method.refused;
     sampled += method.scopes.scopes_sampled;
   }
+  const PagePoolStats pages = PagePool::Default().stats();
   return {{"scopes_made", made},
           {"scopes_live", live},
           {"refused", refused},
           {"sampled", sampled},
-          {"bytes_in_use", PagePool::Default().stats().bytes_in_use}};
+          {"bytes_in_use", pages.bytes_in_use},
+          {"bytes_kept", pages.bytes_thread_cached + pages.bytes_retained}};
 }
 
 }  // namespace harena::bench

@@ -1,4 +1,4 @@
-"""brpc among the servers that are soaked: bench/brpc has its server, its loader, its rude clients."""
+"""brpc among the servers that are soaked: its server, loader and rude clients are bench/brpc's."""
 
 import sys
 import threading

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import gotool  # noqa: E402
-from common.child import ANSWER_SECONDS, Child, ChildError  # noqa: E402
+from common.child import Child, ChildError  # noqa: E402
 from common.machine import cpu_seconds_of  # noqa: E402
 
 # Honest requests need a quarter of these at most; the bombs of bench/go/soak a multiple.
@@ -28,11 +28,13 @@ BRPC = "brpc"
 TRPC_CPP = "trpc-cpp"
 NAMES = (GRPC_CPP, *(name for name, _, _ in GO_SERVERS), BRPC, TRPC_CPP)
 MISSING_PROGRAM = "{} is missing: `make build`, or name another --build-dir"
-MISSING = {TRPC_CPP: "{} is missing. It is built where tRPC-Cpp is found: see docs/trpc.md, or name "
+MISSING = {TRPC_CPP: "{} is missing. It is built where tRPC-Cpp is (docs/trpc.md); or name "
                      "another build with --trpc-build-dir"}
 # Before its main(), tRPC-Cpp measures the processor's clock until the result is steady: on a busy
 # machine for minutes.
 START_SECONDS = 600
+# Calls have a minute, and machines may stand still.
+LATE_SECONDS = 150
 
 
 class Target:
@@ -54,7 +56,7 @@ class Target:
     def run(self, seconds, qps, rude):
         """One slice of load; soak-load's report of it."""
         self._loader.say(json.dumps({"seconds": seconds, "qps": qps, "rude": rude}))
-        return self._loader.answer(seconds + ANSWER_SECONDS)
+        return self._loader.answer(seconds + LATE_SECONDS)
 
     def rss_bytes(self):
         """The server's resident memory. Raises OSError when it is gone."""

@@ -58,7 +58,8 @@ def cells(row):
     if "slope_per_hour" in memory:
         mean = f"{memory['mean'] / MEBIBYTE:.1f}"
         slope = (f"{memory['slope_per_hour'] / MEBIBYTE:+.1f} "
-                 f"+-{memory['slope_uncertainty'] / MEBIBYTE:.1f}")
+                 f"({memory['low_per_hour'] / MEBIBYTE:+.1f}.."
+                 f"{memory['high_per_hour'] / MEBIBYTE:+.1f})")
     return (row["framework"], f"{row['sent']:,}", str(row["errors"]), f"{rude:,}",
             str(row["unowed"]), str(counts.get("refused", "-")), str(counts.get("sampled", "-")),
             ratio_text(latency["p50"]) if latency else "-",
@@ -73,8 +74,8 @@ def legend(results):
             f"{LATENCY_RATIO_MAX:.2f}, not judged when others used more than "
             f"{OTHER_WORK_SHARE_MAX:.0%} of the cores (here {results['other_work_share']:.0%}) or "
             f"the mean is above it and the interval is not. MiB/h: slope of resident memory after "
-            f"a quarter of the time, with its 95 % half-width; FAILED when the slope is above 0 "
-            f"beyond that and the growth above 2 % of the mean, not judged below {SAMPLES_MIN} "
+            f"a quarter of the time, the median over pairs of times with its 95 % interval; FAILED "
+            f"when all of that is above 2 % of the mean in the time, not judged below {SAMPLES_MIN} "
             f"seconds. refused, sampled: by the server's own counts.")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import mean, median, stdev
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from common.trend import T_QUANTILES, TOLERANCE_SHARE, grows, trend  # noqa: E402
+from common.trend import T_QUANTILES, TOLERANCE_SHARE, steady_trend  # noqa: E402
 
 # Honest callers may wait so many times as long beside rude ones.
 LATENCY_RATIO_MAX = 1.10
@@ -15,6 +15,7 @@ OTHER_WORK_SHARE_MAX = 0.05
 # Fewer samples of resident memory, one a second, are warm-up and say nothing of growth.
 SAMPLES_MIN = 600
 WARM_UP_SHARE = 0.25
+BLOCKS = 15
 # Servers that do not sample some of so many scopes do not sample.
 SCOPES_TO_SAMPLE = 2000
 OK, FAILED, OPEN = "ok", "FAILED", "not judged"
@@ -35,13 +36,14 @@ def ratio(pairs, share):
     """(ratio, low, high) of a percentile of the second of each pair of slices to that of the first:
     the geometric mean over pairs with its 95 % interval."""
     logs = [math.log(percentile(rude, share) / percentile(alone, share)) for alone, rude in pairs]
-    half = quantile(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs)) if len(logs) > 1 else math.inf
-    middle = mean(logs)
+    middle, half = mean(logs), math.inf
+    if len(logs) > 1:
+        half = quantile(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
     return math.exp(middle), math.exp(middle - half), math.exp(min(middle + half, 700.0))
 
 
 def latency(pairs, other_work_share):
-    """Of slices (latencies alone, latencies beside rude callers): both percentiles and a verdict."""
+    """Of pairs of slices (latencies alone, beside rude callers): percentiles and a verdict."""
     result = {"pairs": len(pairs)}
     verdicts = []
     for name, share in (("p50", 0.50), ("p99", 0.99)):
@@ -63,15 +65,16 @@ def memory(samples, seconds_per_sample):
     kept = samples[int(len(samples) * WARM_UP_SHARE):]
     if len(kept) < 30:
         return {"verdict": OPEN, "samples": len(samples)}
-    growth, uncertainty = trend(kept)
+    growth, low, high = steady_trend(kept, BLOCKS)
     per_hour = 3600 / (len(kept) * seconds_per_sample)
+    bound = TOLERANCE_SHARE * mean(kept)
     if len(samples) < SAMPLES_MIN:
         verdict = OPEN
     else:
-        verdict = FAILED if grows(kept) else OK
+        verdict = FAILED if low > bound else OK
     return {"verdict": verdict, "samples": len(samples), "mean": mean(kept), "growth": growth,
-            "uncertainty": uncertainty, "slope_per_hour": growth * per_hour,
-            "slope_uncertainty": uncertainty * per_hour, "bound": TOLERANCE_SHARE * mean(kept)}
+            "slope_per_hour": growth * per_hour, "low_per_hour": low * per_hour,
+            "high_per_hour": high * per_hour, "bound_per_hour": bound * per_hour}
 
 
 def added(reports):

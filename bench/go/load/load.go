@@ -15,7 +15,7 @@ import (
 	"github.com/harena-project/harena/bench/go/workloads"
 )
 
-const callTimeout = 10 * time.Second
+const callTimeout = time.Minute // machines may stand still for long
 
 // ErrReply is of replies that came, and are not what they should be.
 var ErrReply = errors.New("a wrong reply")

@@ -26,8 +26,8 @@ const (
 )
 
 const (
-	rudeTimeout = 10 * time.Second
-	floodBytes  = 40_000 // at most, about
+	rudeTimeout = time.Minute // as honest calls
+	floodBytes  = 40_000      // at most, about
 	bombBytes   = 200_000
 	deepLevels  = 64
 	pauseMax    = 3 * time.Millisecond // before an aborted call is aborted
