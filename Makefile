@@ -44,7 +44,7 @@ generate: setup  ## Write the checked-in Go code of the .proto files again
 	go/tools/generate.sh
 
 ##@ Tests
-.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-slow test-safety model test-valgrind fuzz fuzz-go
+.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-slow soak test-safety model test-valgrind fuzz fuzz-go
 test: test-release test-asan test-tsan test-go  ## All tests: C++ optimised, under ASan + UBSan, under TSan; then Go
 
 test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
@@ -67,6 +67,16 @@ test-go-oldest: setup  ## The Go tests with the oldest Go that each module admit
 
 test-slow: build  ## The tests that take minutes (memory growth over time)
 	ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure
+
+# brpc and tRPC-Cpp are among them where these builds have their servers (docs/brpc.md, docs/trpc.md).
+SOAK_SECONDS ?= $(if $(QUICK),30,3600)
+BRPC_BUILD ?= build/release
+TRPC_BUILD ?= build/release
+soak: build/release/build.ninja  ## An hour of honest, hostile and aborted traffic on each framework (QUICK=1, SOAK_SECONDS=n, FRAMEWORKS=...)
+	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec
+	python3 bench/soak/traffic.py --build-dir build/release --brpc-build-dir $(BRPC_BUILD) \
+	  --trpc-build-dir $(TRPC_BUILD) --out out/soak \
+	  --seconds $(SOAK_SECONDS) $(if $(QUICK),--quick) $(if $(FRAMEWORKS),--frameworks $(FRAMEWORKS))
 
 # Which builds: a detector may be one sanitizer's.
 SAFETY_BUILDS ?= release asan tsan

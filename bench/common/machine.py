@@ -8,7 +8,8 @@ from pathlib import Path
 
 def machine(cpus):
     """What the numbers were measured on."""
-    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
+    model = next((line.split(":", 1)[1].strip()
+                  for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
                   if line.startswith("model name")), platform.machine())
     release = platform.freedesktop_os_release().get("PRETTY_NAME", "unknown")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
@@ -32,8 +33,16 @@ class OtherWork:
         ours = times.user + times.system + times.children_user + times.children_system
         return busy - ours, time.monotonic()
 
-    def share(self):
-        """Since the start, as a share of all cores. Children count once they have ended."""
+    def share(self, of_living_children=0.0):
+        """Since the start, as a share of all cores. Children are known once they have ended; what
+        others of them have used since the start, in CPU seconds, the caller says."""
         others, now = self._read()
         cores_seconds = (now - self._start[1]) * os.cpu_count()
-        return max(0.0, (others - self._start[0]) / cores_seconds)
+        return max(0.0, (others - of_living_children - self._start[0]) / cores_seconds)
+
+
+def cpu_seconds_of(pid):
+    """User and system time of a process, all threads. Raises OSError when it is gone."""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    fields = stat.rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

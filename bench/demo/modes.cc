@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "bench/workloads/workloads.h"
-#include "harena/adapters/grpc/server.h"
 #include "harena/bench/v1/demo.harena.grpc.h"
 #include "harena/scope/mode.h"
 
@@ -22,9 +21,10 @@ class HeapSeam final : public ModeSeam {
 
 class ScopedSeam final : public ModeSeam {
  public:
-  ScopedSeam(v1::DemoService::CallbackService& service, Mode mode)
-      : scoped_(service, Options{.mode = mode}) {}
+  ScopedSeam(v1::DemoService::CallbackService& service, const grpc::ServerOptions& options)
+      : scoped_(service, options) {}
   ::grpc::Service* service() override { return scoped_.service(); }
+  std::vector<grpc::MethodStats> stats() const override { return scoped_.stats(); }
 
  private:
   harena::grpc::Server scoped_;
@@ -45,11 +45,15 @@ std::vector<std::string> ModeNames() {
 }
 
 std::unique_ptr<ModeSeam> MakeModeSeam(std::string_view name,
-                                       v1::DemoService::CallbackService& service) {
+                                       v1::DemoService::CallbackService& service,
+                                       const grpc::ServerOptions& options) {
   const std::optional<Mode> mode = ParseMode(name);
   if (!mode || !IsOffered(*mode)) throw std::invalid_argument("no mode named " + std::string(name));
   if (*mode == Mode::kHeap) return std::make_unique<HeapSeam>(service);
-  return std::make_unique<ScopedSeam>(service, *mode);
+  grpc::ServerOptions chosen = options;
+  chosen.defaults.mode = *mode;
+  if (const auto wrong = chosen.defaults.Validate()) throw std::invalid_argument(*wrong);
+  return std::make_unique<ScopedSeam>(service, chosen);
 }
 
 }  // namespace harena::bench

@@ -1,5 +1,6 @@
 // The demo's server process: one memory mode, one core. It prints one line of JSON when it is ready
-// and ends when its standard input closes or on SIGTERM.
+// and ends when its standard input closes or on SIGTERM; when it was asked for that, with one line
+// of what Harena counted.
 #include <unistd.h>
 
 #include <chrono>
@@ -13,8 +14,10 @@
 
 #include "bench/demo/demo_service.h"
 #include "bench/demo/modes.h"
+#include "bench/load/limits.h"
 #include "bench/load/process_stats.h"
 #include "bench/load/server_life.h"
+#include "harena/mem/fault_reporter.h"
 
 namespace {
 
@@ -25,16 +28,19 @@ struct Flags {
   std::string mode = harena::bench::ModeNames().front();
   int cpu = -1;
   int port = 0;
+  harena::grpc::ServerOptions options;
+  bool counts = false;
 };
 
 int Serve(const Flags& flags) {
   const harena::bench::ServerLife life;
+  harena::InstallFaultReporter();  // a touch of a sampled request's memory says whose it was
   if (flags.cpu >= 0 && !harena::bench::PinTo(flags.cpu)) {
     std::fprintf(stderr, "cannot pin the server to core %d\n", flags.cpu);
     return 1;
   }
   harena::bench::DemoServiceImpl service;
-  const auto seam = harena::bench::MakeModeSeam(flags.mode, service);
+  const auto seam = harena::bench::MakeModeSeam(flags.mode, service, flags.options);
   int port = 0;
   ::grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -52,6 +58,9 @@ int Serve(const Flags& flags) {
   life.WaitForEnd();
   server->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
   server->Wait();
+  if (flags.counts) {
+    std::printf("%s\n", harena::bench::CountsOf(seam->stats()).dump().c_str());
+  }
   return 0;
 }
 
@@ -65,6 +74,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--cpu", flags.cpu, "Core to run on; -1 for any")->capture_default_str();
   app.add_option("--port", flags.port, "Loopback port; 0 for any")->capture_default_str();
+  harena::bench::AddLimits(app, flags.options.defaults, flags.options.process_bytes_max);
+  app.add_flag("--counts", flags.counts, "Print what Harena counted as JSON at the end");
   bool list = false;
   app.add_flag("--list-modes", list, "Print the memory modes, one per line, and end");
   CLI11_PARSE(app, argc, argv);

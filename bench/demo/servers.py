@@ -107,11 +107,15 @@ class Server:
 
     def failure(self, what):
         """An error with the process's own last words."""
+        _, words = self.end()
+        return DemoError(f"server {self.cell.language}, {self.cell.mode} "
+                         f"({self.cell.allocator}): {what}. {words[-2000:].strip()}")
+
+    def end(self):
+        """Ends the process; returns (its exit code, what it wrote to standard error)."""
         self.stop()
         self._errors.seek(0)
-        words = self._errors.read()[-2000:].strip()
-        return DemoError(f"server {self.cell.language}, {self.cell.mode} "
-                         f"({self.cell.allocator}): {what}. {words}")
+        return self._process.returncode, self._errors.read()
 
     def check_alive(self):
         """Raises if the process has ended."""

@@ -12,7 +12,9 @@ replace (
 
 require (
 	buf.build/go/hyperpb v0.1.3
+	connectrpc.com/connect v1.21.1
 	github.com/harena-project/harena/go v0.0.0-00010101000000-000000000000
+	github.com/harena-project/harena/go/adapters/connectgo v0.0.0-00010101000000-000000000000
 	github.com/harena-project/harena/go/adapters/grpcgo v0.0.0-00010101000000-000000000000
 	github.com/harena-project/harena/go/adapters/trpcgo v0.0.0-00010101000000-000000000000
 	github.com/harena-project/harena/go/pb v0.0.0-00010101000000-000000000000

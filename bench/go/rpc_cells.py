@@ -1,20 +1,17 @@
 """The cells of whole RPCs, by grpc-go and by trpc-go: a demo server per mode on one core, a client on
 another, requests at a rate that the framework's baseline holds."""
 
-import contextlib
-import json
 import os
-import select
-import subprocess
 
 from programs import HERE, BenchError
+
+from common.child import ANSWER_SECONDS, Child
 
 WORKLOADS = ("ranking_200k", "ranking_8k")
 MODES = {"grpc": ("heap", "vtproto", "codec"), "trpc": ("heap", "codec")}
 BASELINE = "heap"
 # The rate aims at this share of the baseline's core.
 BUSY_TARGET = 0.55
-ANSWER_SECONDS = 60
 
 
 def cores():
@@ -23,38 +20,13 @@ def cores():
     return usable[0], usable[min(1, len(usable) - 1)]
 
 
-class Process:
+class Process(Child):
     """A child that prints lines of JSON. It ends with its standard input."""
 
+    failure = BenchError
+
     def __init__(self, command):
-        self._name = " ".join(map(str, command[1:4]))
-        self._process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE, text=True, cwd=HERE)
-
-    def say(self, line):
-        """Writes a line to it."""
-        self._process.stdin.write(line + "\n")
-        self._process.stdin.flush()
-
-    def answer(self, seconds=ANSWER_SECONDS):
-        """Its next line."""
-        ready, _, _ = select.select([self._process.stdout], [], [], seconds)
-        line = self._process.stdout.readline() if ready else ""
-        if not line:
-            self.stop()
-            raise BenchError(f"{self._name}: no answer")
-        return json.loads(line)
-
-    def stop(self):
-        """Ends it: gracefully, and after ten seconds by force."""
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
-        try:
-            self._process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
+        super().__init__(command, cwd=HERE)
 
 
 def is_rpc(group):

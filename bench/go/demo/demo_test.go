@@ -16,12 +16,13 @@ import (
 	"github.com/harena-project/harena/bench/go/gen/vt/benchpb"
 	"github.com/harena-project/harena/bench/go/rawcodec"
 	"github.com/harena-project/harena/bench/go/workloads"
+	"github.com/harena-project/harena/go/scope"
 )
 
 // serve starts a server on loopback that ends with the test.
 func serve(t *testing.T, mode string, impl benchpb.DemoServiceServer, bytesMax int64) *grpc.ClientConn {
 	t.Helper()
-	server, err := demo.NewServer(mode, impl, bytesMax)
+	server, _, err := demo.NewServer(mode, impl, scope.ServiceOptions{RequestBytesMax: bytesMax})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestABombIsRefusedAndTheNextCallServed(t *testing.T) {
 }
 
 func TestUnknownMode(t *testing.T) {
-	_, err := demo.NewServer("magic", demo.Service{}, 0)
+	_, _, err := demo.NewServer("magic", demo.Service{}, scope.ServiceOptions{})
 	if err == nil || !strings.Contains(err.Error(), "there are heap, vtproto, codec") {
 		t.Errorf("NewServer of an unknown mode: %v", err)
 	}

@@ -11,10 +11,14 @@ import (
 	"github.com/harena-project/harena/bench/go/vtcodec"
 	"github.com/harena-project/harena/bench/go/workloads"
 	"github.com/harena-project/harena/go/adapters/grpcgo"
+	"github.com/harena-project/harena/go/scope"
 )
 
 // MessageBytesMax is how large a request may be on the wire.
 const MessageBytesMax = 64 << 20
+
+// Methods returns what Harena counted of each method; nil where no call goes through Harena.
+type Methods func() []scope.MethodStats
 
 // Modes are the names that NewServer knows: heap first, the baseline of every comparison.
 func Modes() []string { return []string{"heap", "vtproto", "codec"} }
@@ -25,9 +29,8 @@ func Modes() []string { return []string{"heap", "vtproto", "codec"} }
 //	vtproto  grpc-go with vtprotobuf's generated codec, without its pools
 //	codec    the service registered with Harena
 //
-// requestBytesMax bounds each request in mode codec; zero means no bound. The other modes have no such
-// bound.
-func NewServer(mode string, impl benchpb.DemoServiceServer, requestBytesMax int64) (*grpc.Server, error) {
+// The options, but for their Mode, are for mode codec; the other modes have no limits and count nothing.
+func NewServer(mode string, impl benchpb.DemoServiceServer, o scope.ServiceOptions) (*grpc.Server, Methods, error) {
 	desc := benchpb.DemoService_ServiceDesc
 	desc.ServiceName = workloads.ServiceName // gen/vt's own name is another, see there
 	options := []grpc.ServerOption{grpc.MaxRecvMsgSize(MessageBytesMax), grpc.MaxSendMsgSize(MessageBytesMax)}
@@ -36,15 +39,21 @@ func NewServer(mode string, impl benchpb.DemoServiceServer, requestBytesMax int6
 		options = append(options, grpc.ForceServerCodecV2(grpccodec.Own()))
 		server := grpc.NewServer(options...)
 		server.RegisterService(&desc, impl)
-		return server, nil
+		return server, nil, nil
 	case "vtproto":
 		server := grpc.NewServer(append(options, grpc.ForceServerCodecV2(vtcodec.Codec{}))...)
 		server.RegisterService(&desc, impl)
-		return server, nil
+		return server, nil, nil
 	case "codec":
 		server := grpc.NewServer(options...)
-		grpcgo.Register(server, &desc, impl, grpcgo.Options{RequestBytesMax: requestBytesMax})
-		return server, nil
+		service := grpcgo.Register(server, &desc, impl, o)
+		return server, func() []scope.MethodStats {
+			var all []scope.MethodStats
+			for _, m := range service.Methods() {
+				all = append(all, m.MethodStats)
+			}
+			return all
+		}, nil
 	}
-	return nil, fmt.Errorf("no mode named %q; there are %s", mode, strings.Join(Modes(), ", "))
+	return nil, nil, fmt.Errorf("no mode named %q; there are %s", mode, strings.Join(Modes(), ", "))
 }

@@ -2,7 +2,7 @@ package load
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 
 	"google.golang.org/protobuf/proto"
 
@@ -29,7 +29,7 @@ func sameAnswer(method string, request, reply []byte) (int, error) {
 		return 0, err
 	}
 	if !bytes.Equal(got, want) {
-		return 0, errors.New("the reply is not the answer computed here")
+		return 0, fmt.Errorf("%w: it is not the answer computed here", ErrReply)
 	}
 	return len(want), nil
 }

@@ -23,9 +23,14 @@ func GRPC(client grpc.ClientConnInterface) Caller {
 
 // DialGRPC calls the server on the loopback port by grpc-go, until the process ends.
 func DialGRPC(port int) (Caller, error) {
-	client, err := grpc.NewClient(fmt.Sprintf("127.0.0.1:%d", port), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	client, err := NewGRPC(port)
 	if err != nil {
 		return nil, err
 	}
 	return GRPC(client), nil
+}
+
+// NewGRPC returns a client of the server on the loopback port, without TLS.
+func NewGRPC(port int) (*grpc.ClientConn, error) {
+	return grpc.NewClient(fmt.Sprintf("127.0.0.1:%d", port), grpc.WithTransportCredentials(insecure.NewCredentials()))
 }

@@ -3,6 +3,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -14,7 +15,10 @@ import (
 	"github.com/harena-project/harena/bench/go/workloads"
 )
 
-const callTimeout = 10 * time.Second
+const callTimeout = time.Minute // machines may stand still for long
+
+// ErrReply is of replies that came, and are not what they should be.
+var ErrReply = errors.New("a wrong reply")
 
 // Caller sends a request to the method of that full name, and returns the reply, both as bytes. Any
 // number of goroutines may call it at once.
@@ -68,12 +72,26 @@ func (l *Load) call(request int) ([]byte, error) {
 	return l.caller(ctx, l.workload.MethodPath(), l.workload.Requests[request])
 }
 
-// one sends the next request and checks the size of its reply, which does not depend on the order of
-// its maps.
-func (l *Load) one(request int) error {
+// One sends the workload's request of that number and checks the size of its reply, which does not
+// depend on the order of its maps. Any goroutine may call it at any time.
+func (l *Load) One(request int) error {
+	_, err := l.one(request)
+	return err
+}
+
+func (l *Load) one(request int) ([]byte, error) {
 	reply, err := l.call(request)
 	if err == nil && len(reply) != l.expected[request] {
-		err = fmt.Errorf("a reply of %d bytes, not %d", len(reply), l.expected[request])
+		err = fmt.Errorf("%w: a reply of %d bytes, not %d", ErrReply, len(reply), l.expected[request])
+	}
+	return reply, err
+}
+
+// Compared is One, and compares the whole reply with the answer computed here.
+func (l *Load) Compared(request int) error {
+	reply, err := l.one(request)
+	if err == nil {
+		_, err = sameAnswer(l.workload.Method, l.workload.Requests[request], reply)
 	}
 	return err
 }
@@ -90,28 +108,36 @@ func (l *Load) Closed(duration time.Duration) Report {
 	for start := time.Now(); r.requests == 0 || time.Since(start) < duration; {
 		due := time.Now()
 		r.sent(0)
-		r.done(due, l.one(l.turn()))
+		r.done(due, l.One(l.turn()))
 	}
 	return r.report()
 }
 
 // Open sends requests on an absolute schedule, whatever the server does.
 func (l *Load) Open(qps float64, duration time.Duration) Report {
+	r := newRecorder()
+	var calls sync.WaitGroup
+	Pace(r.start, qps, duration, func(_ int, due time.Time) {
+		request := l.turn()
+		r.sent(time.Since(due))
+		calls.Go(func() { r.done(due, l.One(request)) })
+	})
+	calls.Wait()
+	return r.report()
+}
+
+// Pace calls at once or when it is due, by a schedule that begins at start: so often a second, for so
+// long, at least once. A late call does not move those after it.
+func Pace(start time.Time, qps float64, duration time.Duration, call func(i int, due time.Time)) {
 	runtime.LockOSThread() // it sleeps in the kernel, more exactly than Go's timers do
 	defer runtime.UnlockOSThread()
 	// The kernel's default slack of 50 us would show in every latency.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
-	r := newRecorder()
-	var calls sync.WaitGroup
 	for i := range max(1, int(qps*duration.Seconds())) {
-		due := r.start.Add(time.Duration(float64(i) / qps * 1e9))
+		due := start.Add(time.Duration(float64(i) / qps * 1e9))
 		sleepUntil(due)
-		request := l.turn()
-		r.sent(time.Since(due))
-		calls.Go(func() { r.done(due, l.one(request)) })
+		call(i, due)
 	}
-	calls.Wait()
-	return r.report()
 }
 
 func sleepUntil(due time.Time) {

@@ -14,11 +14,12 @@ import (
 	"github.com/harena-project/harena/bench/go/gen/vt/benchpb"
 	"github.com/harena-project/harena/bench/go/load"
 	"github.com/harena-project/harena/bench/go/workloads"
+	"github.com/harena-project/harena/go/scope"
 )
 
 func connect(t *testing.T, impl benchpb.DemoServiceServer) *grpc.ClientConn {
 	t.Helper()
-	server, err := demo.NewServer("codec", impl, 0)
+	server, _, err := demo.NewServer("codec", impl, scope.ServiceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ var measured = map[string]string{
 	"google.golang.org/grpc":               "grpc-go",
 	"google.golang.org/protobuf":           "protobuf-go",
 	"trpc.group/trpc-go/trpc-go":           "trpc-go",
+	"connectrpc.com/connect":               "connect-go",
 	"github.com/planetscale/vtprotobuf":    "vtprotobuf",
 	"buf.build/go/hyperpb":                 "hyperpb",
 	"github.com/VictoriaMetrics/easyproto": "easyproto",

@@ -1,6 +1,7 @@
 // Package serving is the process around a demo server: one mode, one core. It prints one line of JSON
 // when it is ready, and ends when its standard input closes or on SIGTERM. For each line `usage` on its
-// standard input it prints one line of JSON with what it has used so far.
+// standard input it prints one line of JSON with what it has used so far, and at its end, when it was
+// asked for that, one with what Harena counted.
 package serving
 
 import (
@@ -19,6 +20,7 @@ import (
 	"github.com/harena-project/harena/bench/go/demo"
 	"github.com/harena-project/harena/bench/go/gen/vt/benchpb"
 	"github.com/harena-project/harena/bench/go/process"
+	"github.com/harena-project/harena/go/scope"
 )
 
 const shutdownGrace = 5 * time.Second
@@ -35,16 +37,31 @@ type Server interface {
 // Framework is what a program serves with.
 type Framework[S Server] struct {
 	// Modes are the names that NewServer knows, the baseline first.
-	Modes     []string
-	NewServer func(mode string, impl benchpb.DemoServiceServer, requestBytesMax int64) (S, error)
+	Modes []string
+	// NewServer returns a server in a mode; the options but their Mode count in mode codec alone.
+	NewServer func(mode string, impl benchpb.DemoServiceServer, options scope.ServiceOptions) (S, demo.Methods, error)
+}
+
+// settings are what the command line says.
+type settings struct {
+	mode       string
+	core, port int
+	options    scope.ServiceOptions
+	counts     bool
 }
 
 // Main is the program: it reads the command line, serves until it is told to end, and exits.
 func Main[S Server](framework Framework[S]) {
-	mode := flag.String("mode", "heap", "memory mode: "+strings.Join(framework.Modes, ", "))
-	core := flag.Int("cpu", -1, "core to run on; -1 for any")
-	port := flag.Int("port", 0, "loopback port; 0 for any")
-	bytesMax := flag.Int64("request-bytes-max", 0, "most bytes that one request may take in mode codec; 0 for no bound")
+	var s settings
+	flag.StringVar(&s.mode, "mode", "heap", "memory mode: "+strings.Join(framework.Modes, ", "))
+	flag.IntVar(&s.core, "cpu", -1, "core to run on; -1 for any")
+	flag.IntVar(&s.port, "port", 0, "loopback port; 0 for any")
+	flag.Int64Var(&s.options.RequestBytesMax, "request-bytes-max", 0, "most bytes that one request may take in mode codec; 0 for no bound")
+	flag.Int64Var(&s.options.ProcessBytesMax, "process-bytes-max", 0, "most bytes that all requests may take together; 0 for no bound")
+	flag.Float64Var(&s.options.DecodedRatioMax, "decoded-ratio-max", 0, "most bytes that decoding may take per byte of the request; 0 for no bound")
+	flag.IntVar(&s.options.DepthMax, "depth-max", 0, "most levels of messages in a request; 0 for protobuf's own limit")
+	flag.IntVar(&s.options.QuarantineOneIn, "quarantine-one-in", 0, "poison the memory of one request in so many; 0 for none")
+	flag.BoolVar(&s.counts, "counts", false, "print what Harena counted as JSON at the end")
 	list := flag.Bool("list-modes", false, "print the memory modes, one per line, and end")
 	versions := flag.Bool("versions", false, "print the versions of what is measured as JSON, and end")
 	flag.Parse()
@@ -54,16 +71,16 @@ func Main[S Server](framework Framework[S]) {
 	case *versions:
 		_ = json.NewEncoder(os.Stdout).Encode(process.Versions())
 	default:
-		if err := framework.serve(*mode, *core, *port, *bytesMax); err != nil {
+		if err := framework.serve(s); err != nil {
 			fmt.Fprintf(os.Stderr, "demo server: %v\n", err)
 			os.Exit(1)
 		}
 	}
 }
 
-func (f Framework[S]) serve(mode string, core, port int, bytesMax int64) error {
-	if core >= 0 {
-		if err := process.PinTo(core); err != nil {
+func (f Framework[S]) serve(s settings) error {
+	if s.core >= 0 {
+		if err := process.PinTo(s.core); err != nil {
 			return err
 		}
 	}
@@ -75,18 +92,18 @@ func (f Framework[S]) serve(mode string, core, port int, bytesMax int64) error {
 		}
 		impl = counted
 	}
-	server, err := f.NewServer(mode, impl, bytesMax)
+	server, methods, err := f.NewServer(s.mode, impl, s.options)
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", s.port))
 	if err != nil {
 		return err
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	end := ended() // before anybody learns that there is something to end
-	say(map[string]any{"port": listener.Addr().(*net.TCPAddr).Port, "pid": os.Getpid(), "mode": mode,
+	say(map[string]any{"port": listener.Addr().(*net.TCPAddr).Port, "pid": os.Getpid(), "mode": s.mode,
 		"gomaxprocs": runtime.GOMAXPROCS(0)})
 	select {
 	case err := <-served:
@@ -96,7 +113,11 @@ func (f Framework[S]) serve(mode string, core, port int, bytesMax int64) error {
 	force := time.AfterFunc(shutdownGrace, server.Stop)
 	defer force.Stop()
 	server.GracefulStop()
-	return <-served
+	err = <-served
+	if s.counts {
+		say(countsOf(methods))
+	}
+	return err
 }
 
 // ended returns a channel that closes with standard input or on a signal, and answers meanwhile.

@@ -5,13 +5,16 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	trpc "trpc.group/trpc-go/trpc-go"
 	"trpc.group/trpc-go/trpc-go/server"
 
+	"github.com/harena-project/harena/bench/go/demo"
 	"github.com/harena-project/harena/bench/go/gen/vt/benchpb"
 	"github.com/harena-project/harena/bench/go/workloads"
 	"github.com/harena-project/harena/go/adapters/trpcgo"
+	"github.com/harena-project/harena/go/scope"
 )
 
 // Modes are the names that NewServer knows: heap first, the baseline of every comparison.
@@ -30,18 +33,28 @@ type Server struct {
 //	heap   trpc-go by itself; no call goes through Harena
 //	codec  the service registered with Harena
 //
-// requestBytesMax bounds each request in mode codec; zero means no bound.
-func NewServer(mode string, impl benchpb.DemoServiceServer, requestBytesMax int64) (*Server, error) {
+// The options, but for their Mode, are for mode codec.
+func NewServer(mode string, impl benchpb.DemoServiceServer, o scope.ServiceOptions) (*Server, demo.Methods, error) {
 	switch mode {
 	case "heap":
-		return &Server{register: func(s server.Service) error { return s.Register(desc(), impl) }}, nil
+		return &Server{register: func(s server.Service) error { return s.Register(desc(), impl) }}, nil, nil
 	case "codec":
-		return &Server{register: func(s server.Service) error {
-			trpcgo.Register(s, desc(), impl, trpcgo.Options{RequestBytesMax: requestBytesMax})
+		var service atomic.Pointer[trpcgo.Service]
+		register := func(s server.Service) error {
+			service.Store(trpcgo.Register(s, desc(), impl, o))
 			return nil
-		}}, nil
+		}
+		return &Server{register: register}, func() []scope.MethodStats {
+			var all []scope.MethodStats
+			if s := service.Load(); s != nil {
+				for _, m := range s.Methods() {
+					all = append(all, m.MethodStats)
+				}
+			}
+			return all
+		}, nil
 	}
-	return nil, fmt.Errorf("no mode named %q; there are %s", mode, strings.Join(Modes(), ", "))
+	return nil, nil, fmt.Errorf("no mode named %q; there are %s", mode, strings.Join(Modes(), ", "))
 }
 
 // Serve answers until the server is stopped.

@@ -11,6 +11,7 @@ import (
 	"github.com/harena-project/harena/bench/go/load"
 	"github.com/harena-project/harena/bench/go/trpcdemo"
 	"github.com/harena-project/harena/bench/go/workloads"
+	"github.com/harena-project/harena/go/scope"
 )
 
 func TestMain(m *testing.M) {
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 // serve starts a server on loopback that ends with the test, and returns its port.
 func serve(t *testing.T, mode string, bytesMax int64) int {
 	t.Helper()
-	server, err := trpcdemo.NewServer(mode, demo.Service{}, bytesMax)
+	server, _, err := trpcdemo.NewServer(mode, demo.Service{}, scope.ServiceOptions{RequestBytesMax: bytesMax})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestTheLimitOfCodecIsHeld(t *testing.T) {
 }
 
 func TestAnUnknownModeIsRefused(t *testing.T) {
-	if _, err := trpcdemo.NewServer("magic", demo.Service{}, 0); err == nil || !strings.Contains(err.Error(), "there are heap, codec") {
+	if _, _, err := trpcdemo.NewServer("magic", demo.Service{}, scope.ServiceOptions{}); err == nil || !strings.Contains(err.Error(), "there are heap, codec") {
 		t.Errorf("NewServer of an unknown mode: %v", err)
 	}
 }
