@@ -207,10 +207,9 @@ bool ParseLimited(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
   const auto strings = builder == nullptr ? wire::Strings::kOnHeap : wire::Strings::kOnScope;
 #if HARENA_CODEC
   const google::protobuf::Arena* const arena = message.GetArena();
-  if (wire::HeapMeter::Works(scope, arena)) {
+  if (wire::HeapMeter::Works(scope, arena) && wire::ReadsInOrder(message)) {
     wire::HeapMeter meter(scope, message, *arena, wire_bytes);
-    const bool in_order = wire::ReadsInOrder(message);
-    if (builder != nullptr && in_order) {
+    if (builder != nullptr) {
       wire::MeteredStream metered(input, wire_bytes, meter);
       builder->set_metered(&metered);
       return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
@@ -220,7 +219,7 @@ bool ParseLimited(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
       if (!meter.Finish()) throw BudgetExceeded(meter.refusal());
       return ok;
     }
-    if (in_order && meter.MayTryPieces()) {
+    if (meter.MayTryPieces()) {
       wire::MeteredStream metered(input, wire_bytes, meter);
       metered.Begin();
       return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);

@@ -22,7 +22,7 @@ struct DecodeLimits {
   size_t BytesMax(size_t wire_bytes) const noexcept {
     if (ratio_max == 0) return kUnlimitedBytes;
     const double bytes = ratio_max * static_cast<double>(wire_bytes);
-    constexpr auto kMost = static_cast<double>(std::numeric_limits<size_t>::max() / 2);
+    constexpr auto kMost = static_cast<double>(std::numeric_limits<size_t>::max()) / 2;
     const size_t by_ratio = bytes < kMost ? static_cast<size_t>(bytes) : kUnlimitedBytes;
     return by_ratio > floor_bytes ? by_ratio : floor_bytes;
   }

@@ -1,10 +1,29 @@
 #include "harena/pb/layout/cleanup_window.h"
 
+#include <cstddef>
+#include <new>
+#include <string>
+
+#include <google/protobuf/descriptor.h>
 #include <google/protobuf/empty.pb.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/message.h>
 
 #if HARENA_CODEC
 namespace harena::pb::layout {
 namespace {
+
+// A number that no field of the type has.
+int FreeNumber(const google::protobuf::Descriptor& type) {
+  for (int number = 1;; ++number) {
+    const bool reserved = number >= google::protobuf::FieldDescriptor::kFirstReservedNumber &&
+                          number <= google::protobuf::FieldDescriptor::kLastReservedNumber;
+    if (!reserved && type.FindFieldByNumber(number) == nullptr && !type.IsExtensionNumber(number)) {
+      return number;
+    }
+  }
+}
 
 // Containers and other things, noted in several blocks.
 bool Try() {
@@ -21,6 +40,7 @@ bool Try() {
     return marks.Look(arena, false, &others,
                       [&](const UnknownFieldSet& set) { found.push_back(&set); });
   };
+  if (!ContainerEnds::Learn(google::protobuf::Empty::default_instance())) return false;
   if (!look() || !found.empty() || others != 0) return false;
   for (size_t round = 1; round <= 3; ++round) {
     std::vector<const UnknownFieldSet*> made;
@@ -41,6 +61,43 @@ bool Try() {
 }
 
 }  // namespace
+
+bool ContainerEnds::Learn(const google::protobuf::Message& prototype) {
+  Arena arena;
+  google::protobuf::Message* const message = prototype.New(&arena);
+  std::string wire;
+  {
+    google::protobuf::io::StringOutputStream stream(&wire);
+    google::protobuf::io::CodedOutputStream out(&stream);
+    out.WriteTag(static_cast<uint32_t>(FreeNumber(*message->GetDescriptor())) << 3);
+    out.WriteVarint32(1);
+  }
+  // As protobuf's parser, in that library, makes it.
+  if (!message->ParsePartialFromString(wire)) return false;
+  const UnknownFieldSet& fields = message->GetReflection()->GetUnknownFields(*message);
+  if (fields.field_count() != 1 || EntriesOf(fields).size() != 1) return false;
+  const void* const container =
+      reinterpret_cast<const char*>(&fields) - offsetof(UnknownContainer, fields);
+  for (const SerialArena* part = ThreadPartsOf(arena); part != nullptr; part = part->next()) {
+    for (NotedBlock noted = NewestBlock(*part); noted.block != nullptr;
+         noted = BlockBefore(noted)) {
+      for (const CleanupNode* node = noted.begin; node < noted.end; ++node) {
+        if (node->elem == container) return Add(node->cleanup);
+      }
+    }
+  }
+  return false;
+}
+
+bool ContainerEnds::Add(End end) noexcept {
+  for (std::atomic<End>& one : ends_) {
+    End known = nullptr;
+    if (one.compare_exchange_strong(known, end, std::memory_order_relaxed) || known == end) {
+      return true;
+    }
+  }
+  return false;
+}
 
 bool CleanupWindowWorks() noexcept {
   static const bool works = [] {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <google/protobuf/arena.h>
+#include <google/protobuf/message.h>
 #include <google/protobuf/unknown_field_set.h>
 
 #include "harena/base/compiler.h"
@@ -115,13 +116,36 @@ struct UnknownContainer {
   UnknownFieldSet fields;
 };
 
-/// The container that a note is of, or null for notes of anything else. A container begins with the
-/// address of its arena, which nothing else does that a parser makes.
-HARENA_NO_SANITIZE inline const UnknownFieldSet* ContainerOf(const CleanupNode& node,
-                                                             const Arena& arena) noexcept {
-  if (reinterpret_cast<uintptr_t>(node.elem) % alignof(UnknownContainer) != 0) return nullptr;
-  const auto* const container = static_cast<const UnknownContainer*>(node.elem);
-  return container != nullptr && container->arena == &arena ? &container->fields : nullptr;
+/// Which functions destroy containers. It is one template's, of which each shared library may have
+/// an instance of its own. Thread rule: any thread.
+class ContainerEnds {
+ public:
+  using End = void (*)(void*);
+
+  /// Whether containers in messages of that type are known from now on. Tries it out, with a
+  /// message of it on an arena: not for parsers, but for what is done once for each type. Throws
+  /// std::bad_alloc.
+  static bool Learn(const google::protobuf::Message& prototype);
+
+  static bool Know(End end) noexcept {
+    for (const std::atomic<End>& one : ends_) {
+      const End known = one.load(std::memory_order_relaxed);
+      if (known == end) return true;
+      if (known == nullptr) return false;
+    }
+    return false;
+  }
+
+ private:
+  static bool Add(End end) noexcept;
+
+  static constinit inline std::array<std::atomic<End>, 32> ends_{};
+};
+
+/// The container that a note is of, or null for notes of anything else.
+inline const UnknownFieldSet* ContainerOf(const CleanupNode& node) noexcept {
+  if (!ContainerEnds::Know(node.cleanup)) return nullptr;
+  return &static_cast<const UnknownContainer*>(node.elem)->fields;
 }
 
 /// How far the notes of an arena have been looked at. Bound by the number of threads that may have
@@ -142,7 +166,7 @@ class CleanupMarks {
       if (HARENA_LIKELY(newest.block == mark->block && newest.begin == mark->begin)) continue;
       for (NotedBlock noted = newest; noted.block != nullptr; noted = BlockBefore(noted)) {
         const bool known = noted.block == mark->block;
-        LookAt(noted.begin, known ? mark->begin : noted.end, arena, others, found);
+        LookAt(noted.begin, known ? mark->begin : noted.end, others, found);
         if (known) break;
       }
       mark->block = newest.block;
@@ -167,8 +191,8 @@ class CleanupMarks {
   }
 
   template <typename Found>
-  static void LookAt(const CleanupNode* node, const CleanupNode* end, const Arena& arena,
-                     size_t* others, Found& found) {
+  static void LookAt(const CleanupNode* node, const CleanupNode* end, size_t* others,
+                     Found& found) {
     // Nearly all of them are strings, whose destructor this is, unless another library has its own.
     const auto string = reinterpret_cast<uintptr_t>(
         &google::protobuf::internal::arena_destruct_object<std::string>);
@@ -183,7 +207,7 @@ class CleanupMarks {
         continue;
       }
       if (differs(*node) != 0) {
-        if (const UnknownFieldSet* set = ContainerOf(*node, arena)) {
+        if (const UnknownFieldSet* set = ContainerOf(*node)) {
           found(*set);
           --*others;
         }

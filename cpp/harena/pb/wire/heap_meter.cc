@@ -28,8 +28,9 @@ constexpr size_t kPieceMin = 64;
 constexpr size_t kSlopBytes = 16;
 // A string of 16 characters has a body for 30.
 constexpr size_t kStringExcessBytes = 15;
-// Looks at what was there before cost no more than this many entries for each byte of wire.
-constexpr size_t kWorkPerByte = 32;
+// Looks at what was there before cost no more than this many entries for each byte of wire: about
+// what parsing them does.
+constexpr size_t kWorkPerByte = 8;
 // Containers, in a vector that doubles.
 constexpr size_t kOwnBytes = 3 * sizeof(void*);
 

@@ -54,12 +54,12 @@ std::string MixedWire(int count) {
 }
 
 TEST_P(HeapMeterTest, AnyPiecesMakeTheSameMessage) {
-  const std::string wire = MixedWire(300);
+  const std::string wire = MixedWire(100);
   Shapes expected;
   ASSERT_TRUE(expected.ParseFromString(wire));
   const std::string expected_wire = expected.SerializeAsString();
   size_t parsed = 0;
-  for (size_t bytes_max = 500'000; bytes_max < 64'000'000; bytes_max += bytes_max / 4) {
+  for (size_t bytes_max = 200'000; bytes_max < 64'000'000; bytes_max += bytes_max / 2) {
     for (const size_t chunk_bytes : {wire.size(), size_t{3000}, size_t{7}}) {
       Scope scope = Make(bytes_max);
       pb::test::ChunkedStream stream(wire, chunk_bytes);
@@ -70,7 +70,7 @@ TEST_P(HeapMeterTest, AnyPiecesMakeTheSameMessage) {
       EXPECT_EQ(result.message->SerializeAsString(), expected_wire) << bytes_max;
     }
   }
-  EXPECT_GT(parsed, 20u);
+  EXPECT_GT(parsed, 10u);
 }
 
 TEST_P(HeapMeterTest, WhatIsChargedIsTheSameUnderEveryLimit) {
@@ -160,6 +160,26 @@ TEST(HeapMeter, WhatAMessageHadIsNotChargedTwice) {
   EXPECT_LE(scope.outside_bytes(), once + wire.size() + 100);
   ASSERT_TRUE(Parse(scope, wire + wire + wire, *message));
   EXPECT_GE(scope.outside_bytes(), once + 4 * wire.size() + 14'000 * 16);
+}
+
+// protobuf's maps make trees of buckets that many keys fall into, by a seed of each map's. They are
+// destroyed by the arena as what holds unknown fields is, and begin as that does.
+TEST_P(HeapMeterTest, TreesOfMapsAreNoUnknownFields) {
+  constexpr int kKeys = 100'000;
+  std::string wire;
+  for (int key = 0; key < kKeys; ++key) wire += Field(18, Number(1, key) + Number(2, 1));
+  wire += Number(1000, 1);
+  for (int round = 0; round < 40; ++round) {
+    Scope scope = Make(100 * kMiB);
+    // In pieces, so that what is there is looked up many times.
+    pb::test::ChunkedStream stream(wire, 100'000);
+    auto* const message = scope.CreateMessage<Shapes>();
+    const ParseResult result = Parse(scope, stream, wire.size(), *message);
+    ASSERT_TRUE(result) << result.refusal.Message();
+    ASSERT_EQ(message->numbers_size(), kKeys);
+    // The wire, and what the one unknown field takes.
+    ASSERT_LE(scope.outside_bytes(), wire.size() + 1000);
+  }
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <google/protobuf/message.h>
 #include <google/protobuf/wire_format_lite.h>
 
+#include "harena/pb/layout/cleanup_window.h"
+
 namespace harena::pb::wire {
 
 using google::protobuf::Descriptor;
@@ -92,9 +94,22 @@ const Shape& Shapes::Of(const Descriptor& type) {
 
 namespace {
 
+// The containers of their unknown fields can be told from other things on an arena.
+bool LearnContainers(const Descriptor& type) {
+#if HARENA_CODEC
+  if (type.options().map_entry()) return true;  // they drop what they do not know
+  const auto* const prototype =
+      google::protobuf::MessageFactory::generated_factory()->GetPrototype(&type);
+  return prototype != nullptr && layout::ContainerEnds::Learn(*prototype);
+#else
+  static_cast<void>(type);
+  return true;
+#endif
+}
+
 bool NoExtensionsBelow(const Descriptor& type, std::unordered_set<const Descriptor*>& seen) {
   if (!seen.insert(&type).second) return true;
-  if (type.extension_range_count() > 0) return false;
+  if (type.extension_range_count() > 0 || !LearnContainers(type)) return false;
   for (int i = 0; i < type.field_count(); ++i) {
     const Descriptor* const below = type.field(i)->message_type();
     if (below != nullptr && !NoExtensionsBelow(*below, seen)) return false;

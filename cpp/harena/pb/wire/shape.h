@@ -87,9 +87,10 @@ class Shapes {
   std::unordered_map<const google::protobuf::Descriptor*, std::unique_ptr<Shape>> shapes_;
 };
 
-/// Whether protobuf parses such a message as its bytes come: of a message set, and so perhaps of an
-/// extension, it may first gather a part and parse that later. False for types that the program
-/// made while running, and for the lite runtime's. Thread rule: any thread. Throws std::bad_alloc.
+/// Whether protobuf parses such a message as its bytes come, and where it keeps unknown fields is
+/// known: of a message set, and so perhaps of an extension, it may first gather a part and parse
+/// that later. False for types that the program made while running, and for the lite runtime's.
+/// Thread rule: any thread. Throws std::bad_alloc.
 bool ReadsInOrder(const google::protobuf::MessageLite& message);
 
 /// The shape of one field, without its message's.
