@@ -189,6 +189,21 @@ bool ParseWalking(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
 }
 
 #if HARENA_CODEC
+// Tells a builder who meters, for as long as this stands.
+class MeteredBuilder {
+ public:
+  MeteredBuilder(codec::Builder& builder, wire::MeteredStream& metered) noexcept
+      : builder_(builder) {
+    builder_.set_metered(&metered);
+  }
+  ~MeteredBuilder() { builder_.set_metered(nullptr); }
+  MeteredBuilder(const MeteredBuilder&) = delete;
+  MeteredBuilder& operator=(const MeteredBuilder&) = delete;
+
+ private:
+  codec::Builder& builder_;
+};
+
 // Parses from `input` as the meter lets through.
 template <typename Finish>
 bool ParseMetered(wire::HeapMeter& meter, wire::MeteredStream& input, size_t wire_bytes,
@@ -211,7 +226,7 @@ bool ParseLimited(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
     wire::HeapMeter meter(scope, message, *arena, wire_bytes);
     if (builder != nullptr) {
       wire::MeteredStream metered(input, wire_bytes, meter);
-      builder->set_metered(&metered);
+      const MeteredBuilder metering(*builder, metered);
       return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
     }
     if (meter.TryAll()) {

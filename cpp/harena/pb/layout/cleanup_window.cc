@@ -46,7 +46,8 @@ bool Try() {
     std::vector<const UnknownFieldSet*> made;
     for (size_t i = 0; i < 7 * round; ++i) {
       auto* const message = Arena::CreateMessage<google::protobuf::Empty>(&arena);
-      UnknownFieldSet* const set = message->GetReflection()->MutableUnknownFields(message);
+      UnknownFieldSet* const set =
+          google::protobuf::Empty::GetReflection()->MutableUnknownFields(message);
       for (size_t j = 0; j <= i; ++j) set->AddVarint(1, j);
       if (EntriesOf(*set).size() != i + 1 || EntriesOf(*set)[i].varint() != i) return false;
       made.push_back(set);
