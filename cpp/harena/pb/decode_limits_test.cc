@@ -121,7 +121,7 @@ TEST_P(DecodeLimitsTest, UnknownFieldsAreChargedBeforeTheyAreThere) {
   const ParseResult result = ParseOn<Shapes>(scope, flood);
   ASSERT_EQ(result.status, ParseStatus::kRefused);
   EXPECT_STREQ(result.refusal.limit, kRequestBytesMax);
-  for (const size_t bytes_max : {4 * kMiB, 16 * kMiB, 64 * kMiB}) {
+  for (const size_t bytes_max : {6 * kMiB, 16 * kMiB, 64 * kMiB}) {
     Scope roomy = Make({}, bytes_max);
     EXPECT_TRUE(ParseOn<Shapes>(roomy, flood)) << bytes_max;
     EXPECT_GE(roomy.budget().bytes_used(), 50'000 * 40u) << bytes_max;
