@@ -158,9 +158,9 @@ bool DepthNeedsWalk(const Scope& scope) noexcept {
   return HARENA_CODEC == 0 && scope.decode_limits().depth_max != 0;
 }
 
-bool Unlimited(const Scope& scope, const Budget& budget) noexcept {
-  return budget.bytes_max() == kUnlimitedBytes && ProcessBudget().bytes_max() == kUnlimitedBytes &&
-         !DepthNeedsWalk(scope);
+bool Unlimited(Scope& scope) noexcept {
+  return scope.budget().bytes_max() == kUnlimitedBytes &&
+         ProcessBudget().bytes_max() == kUnlimitedBytes && !DepthNeedsWalk(scope);
 }
 
 ParseStatus StatusOf(bool ok) noexcept { return ok ? ParseStatus::kOk : ParseStatus::kMalformed; }
@@ -223,7 +223,7 @@ bool ParseLimited(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
 #if HARENA_CODEC
   const google::protobuf::Arena* const arena = message.GetArena();
   if (wire::HeapMeter::Works(scope, arena) && wire::ReadsInOrder(message)) {
-    wire::HeapMeter meter(scope, message, *arena, wire_bytes);
+    wire::HeapMeter meter(scope, *arena, wire_bytes);
     if (builder != nullptr) {
       wire::MeteredStream metered(input, wire_bytes, meter);
       const MeteredBuilder metering(*builder, metered);
@@ -258,7 +258,7 @@ ParseResult Guarded(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
   // nothing else.
   try {
     const BudgetFrame frame(scope.budget());
-    if (Unlimited(scope, scope.budget())) {
+    if (Unlimited(scope)) {
       return {.status =
                   StatusOf(ParsePartialBounded(input, wire_bytes, levels_max, message) && finish()),
               .refusal = {}};

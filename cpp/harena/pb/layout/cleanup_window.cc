@@ -79,15 +79,11 @@ bool ContainerEnds::Learn(const google::protobuf::Message& prototype) {
   if (fields.field_count() != 1 || EntriesOf(fields).size() != 1) return false;
   const void* const container =
       reinterpret_cast<const char*>(&fields) - offsetof(UnknownContainer, fields);
-  for (const SerialArena* part = ThreadPartsOf(arena); part != nullptr; part = part->next()) {
-    for (NotedBlock noted = NewestBlock(*part); noted.block != nullptr;
-         noted = BlockBefore(noted)) {
-      for (const CleanupNode* node = noted.begin; node < noted.end; ++node) {
-        if (node->elem == container) return Add(node->cleanup);
-      }
-    }
-  }
-  return false;
+  bool learned = false;
+  ForEachNote(arena, /*all_parts=*/true, [&](const CleanupNode& node) {
+    if (node.elem == container) learned = Add(node.cleanup);
+  });
+  return learned;
 }
 
 bool ContainerEnds::Add(End end) noexcept {

@@ -219,24 +219,30 @@ class CleanupMarks {
   std::array<Mark, kPartsMax> marks_;
 };
 
-/// How many of the strings that `arena` will destroy have the smallest body there is, which may be
-/// longer than their text; what is no string of ours counts as one.
-inline size_t CountSmallBodies(const Arena& arena, bool all_parts) noexcept {
-  size_t count = 0;
+/// Calls `visit` with each note of `arena`, of the calling thread's part or of all.
+template <typename Visit>
+void ForEachNote(const Arena& arena, bool all_parts, Visit visit) {
   for (const SerialArena* part = ThreadPartsOf(arena); part != nullptr; part = part->next()) {
     if (!all_parts && !IsOwn(*part)) continue;
     for (NotedBlock noted = NewestBlock(*part); noted.block != nullptr;
          noted = BlockBefore(noted)) {
-      for (const CleanupNode* node = noted.begin; node < noted.end; ++node) {
-        if (node->cleanup != &google::protobuf::internal::arena_destruct_object<std::string>) {
-          ++count;
-          continue;
-        }
-        const size_t capacity = static_cast<const std::string*>(node->elem)->capacity();
-        count += capacity > 15 && capacity <= 30;
-      }
+      for (const CleanupNode* node = noted.begin; node < noted.end; ++node) visit(*node);
     }
   }
+}
+
+/// How many of the strings that `arena` will destroy have the smallest body there is, which may be
+/// longer than their text; what is no string of ours counts as one.
+inline size_t CountSmallBodies(const Arena& arena, bool all_parts) noexcept {
+  size_t count = 0;
+  ForEachNote(arena, all_parts, [&count](const CleanupNode& node) {
+    if (node.cleanup != &google::protobuf::internal::arena_destruct_object<std::string>) {
+      ++count;
+      return;
+    }
+    const size_t capacity = static_cast<const std::string*>(node.elem)->capacity();
+    count += capacity > 15 && capacity <= 30;
+  });
   return count;
 }
 

@@ -35,15 +35,4 @@ void CountedStream::BackUp(int count) {
   at_ -= static_cast<size_t>(count);
 }
 
-bool CountedStream::Skip(int count) {
-  const void* data;
-  int size;
-  while (count > 0) {
-    if (!Next(&data, &size)) return false;
-    if (size > count) BackUp(size - count);
-    count -= std::min(size, count);
-  }
-  return true;
-}
-
 }  // namespace harena::pb::wire

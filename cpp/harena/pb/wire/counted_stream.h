@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include <google/protobuf/io/zero_copy_stream.h>
 
-#include "harena/mem/budget.h"
+#include "harena/pb/wire/refusing_stream.h"
 #include "harena/pb/wire/walker.h"
 #include "harena/scope/scope.h"
 
@@ -16,32 +15,22 @@ namespace harena::pb::wire {
 /// has been charged to a scope. What it does not give out ends the parse: a refusal, or bytes that
 /// no parser would accept.
 /// Thread rule: the scope's thread. Lifetime rule: all that it was made with must outlive it.
-class CountedStream final : public google::protobuf::io::ZeroCopyInputStream {
+class CountedStream final : public RefusingStream {
  public:
   CountedStream(google::protobuf::io::ZeroCopyInputStream& input, size_t wire_bytes, Scope& scope,
                 Walker& walker) noexcept
-      : input_(input), wire_bytes_(wire_bytes), scope_(scope), walker_(walker) {}
+      : RefusingStream(input, wire_bytes), scope_(scope), walker_(walker) {}
 
   bool Next(const void** data, int* size) override;
   void BackUp(int count) override;
-  bool Skip(int count) override;
-  int64_t ByteCount() const override { return static_cast<int64_t>(at_); }
-
-  bool refused() const noexcept { return refused_; }
-  const Refusal& refusal() const noexcept { return refusal_; }
 
  private:
   bool Count(const char* data, size_t size) noexcept;
 
-  google::protobuf::io::ZeroCopyInputStream& input_;
-  const size_t wire_bytes_;
   Scope& scope_;
   Walker& walker_;
-  size_t at_ = 0;
   size_t seen_ = 0;  // what came back by BackUp() is not looked at twice
   size_t charged_bytes_ = 0;
-  bool refused_ = false;
-  Refusal refusal_;
 };
 
 }  // namespace harena::pb::wire

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include <google/protobuf/message.h>
-
 #include "harena/pb/wire/walker.h"
 
 #if HARENA_CODEC
@@ -12,7 +10,6 @@ namespace harena::pb::wire {
 namespace {
 
 using google::protobuf::Arena;
-using google::protobuf::MessageLite;
 using google::protobuf::UnknownField;
 using google::protobuf::UnknownFieldSet;
 
@@ -42,11 +39,9 @@ size_t BytesFor(size_t piece_bytes) noexcept {
 
 }  // namespace
 
-HeapMeter::HeapMeter(Scope& scope, const MessageLite& message, const Arena& arena,
-                     size_t wire_bytes) noexcept
+HeapMeter::HeapMeter(Scope& scope, const Arena& arena, size_t wire_bytes) noexcept
     : scope_(scope),
       budget_(scope.budget()),
-      message_(message),
       arena_(arena),
       wire_bytes_(wire_bytes),
       slack_bytes_(scope.arena().options().pool->options().page_bytes),
@@ -147,9 +142,8 @@ void HeapMeter::Observe() {
   observed_bytes_ = 0;
   work_ = 0;
   if (containers_.empty() && known) return;
-  if (!lite_ && dynamic_cast<const google::protobuf::Message*>(&message_) == nullptr) lite_ = true;
-  if (lite_ || !known) {
-    // The lite runtime's are one string, which doubles. (Parts that others made since cannot be.)
+  if (!known) {
+    // Parts that others made since, which cannot be.
     observed_bytes_ = 2 * wire_bytes_;
     containers_.clear();
     return;

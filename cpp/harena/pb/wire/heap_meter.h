@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <google/protobuf/arena.h>
-#include <google/protobuf/message_lite.h>
 
 #include "harena/mem/budget.h"
 #include "harena/pb/layout/cleanup_window.h"
@@ -27,9 +26,9 @@ namespace harena::pb::wire {
 /// scope and its message.
 class HeapMeter {
  public:
-  /// `wire_bytes` of input are parsed into `message`, whose arena is `arena`.
-  HeapMeter(Scope& scope, const google::protobuf::MessageLite& message,
-            const google::protobuf::Arena& arena, size_t wire_bytes) noexcept;
+  /// `wire_bytes` of input are parsed into a message on `arena`. REQUIRES: Works(), and
+  /// ReadsInOrder() of the message.
+  HeapMeter(Scope& scope, const google::protobuf::Arena& arena, size_t wire_bytes) noexcept;
   ~HeapMeter();
   HeapMeter(const HeapMeter&) = delete;
   HeapMeter& operator=(const HeapMeter&) = delete;
@@ -80,13 +79,11 @@ class HeapMeter {
 
   Scope& scope_;
   Budget& budget_;
-  const google::protobuf::MessageLite& message_;
   const google::protobuf::Arena& arena_;
   const size_t wire_bytes_;
   const size_t slack_bytes_;
   const bool process_limited_;
   bool began_ = false;
-  bool lite_ = false;
   size_t string_bytes_ = 0;  // what strings may take beside their wire while they are read
   size_t held_bytes_ = 0;
 

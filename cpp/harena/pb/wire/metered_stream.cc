@@ -39,7 +39,6 @@ bool MeteredStream::Begin(google::protobuf::internal::ParseContext& context,
     return true;
   }
   refused_ = true;
-  refusal_ = meter_.refusal();
   return false;
 }
 
@@ -72,17 +71,6 @@ void MeteredStream::BackUp(int count) {
   chunk_ -= bytes;
   chunk_bytes_ += bytes;
   at_ -= bytes;
-}
-
-bool MeteredStream::Skip(int count) {
-  const void* data;
-  int size;
-  while (count > 0) {
-    if (!Next(&data, &size)) return false;
-    if (size > count) BackUp(size - count);
-    count -= std::min(size, count);
-  }
-  return true;
 }
 
 }  // namespace harena::pb::wire
