@@ -1,7 +1,6 @@
 package connectdemo_test
 
 import (
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +8,7 @@ import (
 	"github.com/harena-project/harena/bench/go/connectdemo"
 	"github.com/harena-project/harena/bench/go/demo"
 	"github.com/harena-project/harena/bench/go/load"
-	"github.com/harena-project/harena/bench/go/workloads"
+	"github.com/harena-project/harena/bench/go/servingtest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -21,31 +20,11 @@ func loadOf(t *testing.T, mode, workload string, bytesMax int64) (*load.Load, de
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	caller, err := load.DialGRPC(servingtest.Start(t, server, server.Stop))
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	t.Cleanup(func() {
-		server.Stop()
-		if err := <-served; err != nil {
-			t.Errorf("Serve: %v", err)
-		}
-	})
-	testdata, err := workloads.FindTestdata()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := workloads.Load(workload, testdata)
-	if err != nil {
-		t.Fatal(err)
-	}
-	caller, err := load.DialGRPC(listener.Addr().(*net.TCPAddr).Port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := load.New(caller, w)
+	l, err := load.New(caller, servingtest.Workload(t, workload))
 	return l, methods, err
 }
 

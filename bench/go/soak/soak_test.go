@@ -1,13 +1,13 @@
 package soak_test
 
 import (
-	"net"
 	"os"
 	"testing"
 
 	"github.com/harena-project/harena/bench/go/connectdemo"
 	"github.com/harena-project/harena/bench/go/demo"
 	"github.com/harena-project/harena/bench/go/serving"
+	"github.com/harena-project/harena/bench/go/servingtest"
 	"github.com/harena-project/harena/bench/go/soak"
 	"github.com/harena-project/harena/bench/go/trpcdemo"
 	"github.com/harena-project/harena/bench/go/workloads"
@@ -31,19 +31,7 @@ func server[S serving.Server](t *testing.T, s S, methods demo.Methods, err error
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(listener) }()
-	t.Cleanup(func() {
-		s.Stop()
-		if err := <-served; err != nil {
-			t.Errorf("Serve: %v", err)
-		}
-	})
-	return listener.Addr().(*net.TCPAddr).Port, methods
+	return servingtest.Start(t, s, s.Stop), methods
 }
 
 // A few seconds of all kinds of calls per framework: each outcome is owed.

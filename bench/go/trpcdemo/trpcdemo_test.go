@@ -1,7 +1,6 @@
 package trpcdemo_test
 
 import (
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -9,8 +8,8 @@ import (
 
 	"github.com/harena-project/harena/bench/go/demo"
 	"github.com/harena-project/harena/bench/go/load"
+	"github.com/harena-project/harena/bench/go/servingtest"
 	"github.com/harena-project/harena/bench/go/trpcdemo"
-	"github.com/harena-project/harena/bench/go/workloads"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -26,37 +25,17 @@ func serve(t *testing.T, mode string, bytesMax int64) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	t.Cleanup(func() {
-		server.GracefulStop()
-		if err := <-served; err != nil {
-			t.Errorf("Serve: %v", err)
-		}
-	})
-	return listener.Addr().(*net.TCPAddr).Port
+	return servingtest.Start(t, server, server.GracefulStop)
 }
 
 // loadOf compares the server's answers with those computed here: load.New does.
 func loadOf(t *testing.T, port int, workload string) (*load.Load, error) {
 	t.Helper()
-	testdata, err := workloads.FindTestdata()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := workloads.Load(workload, testdata)
-	if err != nil {
-		t.Fatal(err)
-	}
 	caller, err := trpcdemo.Dial(port)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return load.New(caller, w)
+	return load.New(caller, servingtest.Workload(t, workload))
 }
 
 func TestEveryModeAnswersEveryWorkload(t *testing.T) {
