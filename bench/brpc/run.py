@@ -26,10 +26,10 @@ import table
 from brpc_plan import DEFAULT, FULL, QUICK
 from brpc_programs import BrpcPrograms
 from plan import BASELINE
-from servers import DemoError, cores
+from servers import DemoError
 
 from common.allocators import ALLOCATORS, AllocatorMissing, library_of
-from common.machine import OtherWork, machine
+from common.machine import OtherWork, cores, machine
 from common.page import ChartsMissing, chart_library
 from common.progress import Progress
 

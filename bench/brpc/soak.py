@@ -27,9 +27,10 @@ sys.path.insert(0, str(ROOT / "bench/demo"))
 from brpc_programs import BrpcPrograms
 from plan import Cell
 from rude_clients import RudeClients, Unexpected
-from servers import DemoError, cores, load, running
+from servers import DemoError, load, running
 
 from common.allocators import ALLOCATORS, AllocatorMissing
+from common.machine import cores
 from common.trend import grows, trend
 
 REQUEST_BYTES_MAX = 32 << 20

@@ -6,6 +6,12 @@ import time
 from pathlib import Path
 
 
+def cores():
+    """(server core, load core). The same one twice on a machine with a single core."""
+    usable = sorted(os.sched_getaffinity(0))
+    return usable[0], usable[min(1, len(usable) - 1)]
+
+
 def machine(cpus):
     """What the numbers were measured on."""
     model = next((line.split(":", 1)[1].strip()
@@ -39,6 +45,12 @@ class OtherWork:
         others, now = self._read()
         cores_seconds = (now - self._start[1]) * os.cpu_count()
         return max(0.0, (others - of_living_children - self._start[0]) / cores_seconds)
+
+
+def rss_bytes_of(pid):
+    """Resident memory of a process. Raises OSError when it is gone."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def cpu_seconds_of(pid):

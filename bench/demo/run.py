@@ -19,11 +19,11 @@ import report
 import stats
 import table
 from plan import BASELINE, DEFAULT, FULL, QUICK, SLICE_WEIGHTS
-from servers import DemoError, Programs, cores
+from servers import DemoError, Programs
 
 from common.allocators import ALLOCATORS, AllocatorMissing, library_of
 from common.gotool import GoMissing
-from common.machine import OtherWork, machine
+from common.machine import OtherWork, cores, machine
 from common.page import ChartsMissing, chart_library
 from common.progress import Progress
 

@@ -11,18 +11,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common.allocators import library_of  # noqa: E402
+from common.machine import rss_bytes_of  # noqa: E402
 
 START_SECONDS = 20
 
 
 class DemoError(Exception):
     """Something the reader can mend; the message says how."""
-
-
-def cores():
-    """(server core, loader core). The same one twice on a machine with a single core."""
-    usable = sorted(os.sched_getaffinity(0))
-    return usable[0], usable[min(1, len(usable) - 1)]
 
 
 def modes_of(server):
@@ -124,8 +119,7 @@ class Server:
 
     def rss_bytes(self):
         """Resident memory now."""
-        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
+        return rss_bytes_of(self.pid)
 
     def rss_peak_bytes(self):
         """Resident memory at its highest."""

@@ -1,23 +1,16 @@
 """The cells of whole RPCs, by grpc-go and by trpc-go: a demo server per mode on one core, a client on
 another, requests at a rate that the framework's baseline holds."""
 
-import os
-
 from programs import HERE, BenchError
 
 from common.child import ANSWER_SECONDS, Child
+from common.machine import cores
 
 WORKLOADS = ("ranking_200k", "ranking_8k")
 MODES = {"grpc": ("heap", "vtproto", "codec"), "trpc": ("heap", "codec")}
 BASELINE = "heap"
 # The rate aims at this share of the baseline's core.
 BUSY_TARGET = 0.55
-
-
-def cores():
-    """(server core, client core). The same one twice on a machine with a single core."""
-    usable = sorted(os.sched_getaffinity(0))
-    return usable[0], usable[min(1, len(usable) - 1)]
 
 
 class Process(Child):

@@ -17,8 +17,9 @@ from statistics import mean
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
 from plan import Cell  # noqa: E402
-from servers import DemoError, Programs, cores, running  # noqa: E402
+from servers import DemoError, Programs, running  # noqa: E402
 
+from common.machine import cores  # noqa: E402
 from common.trend import grows, trend  # noqa: E402
 
 WORKLOAD = "ranking_mixed"

@@ -1,14 +1,13 @@
 """The servers that are soaked, one per framework, each with its load."""
 
 import json
-import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import gotool  # noqa: E402
 from common.child import Child, ChildError  # noqa: E402
-from common.machine import cpu_seconds_of  # noqa: E402
+from common.machine import cpu_seconds_of, rss_bytes_of  # noqa: E402
 
 # Honest requests need a quarter of these at most; the bombs of bench/go/soak a multiple.
 REQUEST_BYTES_MAX = 8 << 20
@@ -60,8 +59,7 @@ class Target:
 
     def rss_bytes(self):
         """The server's resident memory. Raises OSError when it is gone."""
-        pages = int(Path(f"/proc/{self._server.pid}/statm").read_text(encoding="ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
+        return rss_bytes_of(self._server.pid)
 
     def cpu_seconds(self):
         """What both have used. Raises OSError when one is gone."""

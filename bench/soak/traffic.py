@@ -10,7 +10,6 @@ nothing left when all is over. The servers have limits, and a quarantine. Ends w
 import argparse
 import contextlib
 import json
-import os
 import sys
 import threading
 import time
@@ -24,7 +23,7 @@ import verdict  # noqa: E402
 
 from common.child import ChildError  # noqa: E402
 from common.gotool import ROOT, GoBroken  # noqa: E402
-from common.machine import OtherWork, machine  # noqa: E402
+from common.machine import OtherWork, cores, machine  # noqa: E402
 from common.progress import Progress  # noqa: E402
 
 SAMPLE_SECONDS = 1.0
@@ -33,12 +32,6 @@ QUICK = {"seconds": 30.0, "pair_seconds": 80.0, "slice_seconds": 2.0}
 MEBIBYTE = 1 << 20
 BRPC_LIMITS = {"harena_request_bytes_max": targets.REQUEST_BYTES_MAX * 4,
                "harena_process_bytes_max": targets.PROCESS_BYTES_MAX}
-
-
-def cores():
-    """(server core, load core)."""
-    usable = sorted(os.sched_getaffinity(0))
-    return usable[0], usable[min(1, len(usable) - 1)]
 
 
 class Run:
