@@ -75,22 +75,22 @@ func (g *Group) Pool(name string) *Pool {
 // When that cannot be (an unknown method, a mode that cannot hold a method's limit), nothing changes
 // for any method and the error says why.
 func (g *Group) SetMode(name string, mode Mode) error {
-	return g.change(name, func(o *Options) { o.Mode = mode })
+	return g.Change(name, func(o *Options) { o.Mode = mode })
 }
 
 // SetRequestBytesMax changes the limit, likewise.
 func (g *Group) SetRequestBytesMax(name string, bytesMax int64) error {
-	return g.change(name, func(o *Options) { o.RequestBytesMax = bytesMax })
+	return g.Change(name, func(o *Options) { o.RequestBytesMax = bytesMax })
 }
 
 // SetDepthMax changes the depth limit, likewise.
 func (g *Group) SetDepthMax(name string, depthMax int) error {
-	return g.change(name, func(o *Options) { o.DepthMax = depthMax })
+	return g.Change(name, func(o *Options) { o.DepthMax = depthMax })
 }
 
 // SetDecodedRatioMax changes the bound of decoding, likewise.
 func (g *Group) SetDecodedRatioMax(name string, ratioMax float64) error {
-	return g.change(name, func(o *Options) { o.DecodedRatioMax = ratioMax })
+	return g.Change(name, func(o *Options) { o.DecodedRatioMax = ratioMax })
 }
 
 // Methods returns the settings and counts of each method, in the order of NewGroup and Add.
@@ -105,7 +105,9 @@ func (g *Group) Methods() []MethodStats {
 	return all
 }
 
-func (g *Group) change(name string, edit func(*Options)) error {
+// Change changes any options that may change while a server runs, of one method, or of all when name
+// is empty, likewise. QuarantineOneIn stays as it was when the service was made.
+func (g *Group) Change(name string, edit func(*Options)) error {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	picked, err := g.pick(name)
@@ -115,12 +117,12 @@ func (g *Group) change(name string, edit func(*Options)) error {
 	for _, name := range picked {
 		options := g.pools[name].Options()
 		edit(&options)
-		if err := options.Validate(); err != nil {
+		if err := g.pools[name].whyNot(options); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	for _, name := range picked {
-		if err := g.pools[name].change(edit); err != nil {
+		if err := g.pools[name].Change(edit); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -44,34 +45,45 @@ func (p *Pool) Options() Options { return *p.options.Load() }
 // SetMode changes the mode of scopes from now on. When the mode cannot hold the pool's limits,
 // nothing changes and the error says why.
 func (p *Pool) SetMode(mode Mode) error {
-	return p.change(func(o *Options) { o.Mode = mode })
+	return p.Change(func(o *Options) { o.Mode = mode })
 }
 
 // SetRequestBytesMax changes the limit of scopes from now on, likewise.
 func (p *Pool) SetRequestBytesMax(bytesMax int64) error {
-	return p.change(func(o *Options) { o.RequestBytesMax = bytesMax })
+	return p.Change(func(o *Options) { o.RequestBytesMax = bytesMax })
 }
 
 // SetDepthMax changes the depth limit of scopes from now on, likewise.
 func (p *Pool) SetDepthMax(depthMax int) error {
-	return p.change(func(o *Options) { o.DepthMax = depthMax })
+	return p.Change(func(o *Options) { o.DepthMax = depthMax })
 }
 
 // SetDecodedRatioMax changes the bound of decoding of scopes from now on, likewise.
 func (p *Pool) SetDecodedRatioMax(ratioMax float64) error {
-	return p.change(func(o *Options) { o.DecodedRatioMax = ratioMax })
+	return p.Change(func(o *Options) { o.DecodedRatioMax = ratioMax })
 }
 
-func (p *Pool) change(edit func(*Options)) error {
+// Change changes any options of scopes from now on that may change, likewise. QuarantineOneIn stays as
+// it was when the pool was made.
+func (p *Pool) Change(edit func(*Options)) error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
 	options := p.Options()
 	edit(&options)
-	if err := options.Validate(); err != nil {
+	if err := p.whyNot(options); err != nil {
 		return err
 	}
 	p.options.Store(&options)
 	return nil
+}
+
+// whyNot says why the options cannot replace the pool's.
+func (p *Pool) whyNot(changed Options) error {
+	if changed.QuarantineOneIn != p.Options().QuarantineOneIn {
+		return errors.New("harena/scope: QuarantineOneIn cannot be changed while the server runs; " +
+			"set it where the service is made")
+	}
+	return changed.Validate()
 }
 
 // Get returns a new scope. Its owner must call End.

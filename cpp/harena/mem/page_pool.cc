@@ -88,7 +88,8 @@ PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source, Recycli
       direct_class_count_(IsHardened(options) ? 0 : recycled_class_count_),
       page_class_(direct_class_count_ != 0 ? 0 : kUnpooledClass),
       heap_(options, source, this),
-      last_decay_ms_(options.now_ms()) {
+      last_decay_ms_(options.now_ms()),
+      decay_after_(options.decay_after) {
   Fork::Install();
   for (uint32_t i = 0; i < class_count_; ++i) {
     cache_slots_[i] = static_cast<uint32_t>(
@@ -429,43 +430,6 @@ HARENA_NOINLINE void PagePool::FreeSlow(void* data, uint32_t size_class,
     locked->Unlock();
   }
   Decay();
-}
-
-// Empties the caches that were not used since the last sweep, at `last_ms`, or all of them.
-void PagePool::SweepCaches(bool all, uint64_t last_ms) noexcept {
-  std::lock_guard lock(TheRegistry().mutex);
-  for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
-    const uint32_t operations = cache->operations.load(std::memory_order_relaxed);
-    const bool idle = operations == cache->operations_at_sweep;
-    cache->operations_at_sweep = operations;
-    if (!idle && !all) continue;
-    if (!cache->TryLock()) continue;
-    if (cache->cached_bytes != 0) Drain(*cache, last_ms);
-    cache->Unlock();
-  }
-}
-
-size_t PagePool::Decay() noexcept {
-  const auto decay_ms = static_cast<uint64_t>(options_.decay_after.count());
-  if (decay_ms == 0) return 0;
-  const uint64_t now_ms = options_.now_ms();
-  uint64_t last_ms = last_decay_ms_.load(std::memory_order_relaxed);
-  // Half the period, so that nothing stays for more than one and a half. Another thread may have
-  // read the clock a little later and been here first.
-  const bool backwards = now_ms < last_ms;
-  if ((backwards ? last_ms - now_ms : now_ms - last_ms) < decay_ms / 2 + 1) return 0;
-  if (!last_decay_ms_.compare_exchange_strong(last_ms, now_ms)) return 0;
-  DecayQuarantine();
-  SweepCaches(/*all=*/false, last_ms);
-  // After a clock that jumped back no block's age is known: all of them count as old.
-  if (backwards) return heap_.Decay(UINT64_MAX);
-  return heap_.Decay(now_ms > decay_ms ? now_ms - decay_ms + 1 : 0);
-}
-
-size_t PagePool::Trim() noexcept {
-  DecayQuarantine();
-  SweepCaches(/*all=*/true, options_.now_ms());
-  return heap_.Decay(UINT64_MAX);
 }
 
 PagePoolStats PagePool::stats() const noexcept {

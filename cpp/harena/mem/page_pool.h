@@ -106,7 +106,14 @@ class PagePool {
   PagePool* Quarantine() noexcept;
   QuarantineStats quarantine_stats() const noexcept;
 
+  /// Changes how much free memory is kept and for how long. What is beyond it goes back with the
+  /// next blocks that come back, or by Decay().
+  /// REQUIRES: decay_after is not negative (checked).
+  void SetRetention(const PagePoolRetention& retention) noexcept;
+  PagePoolRetention retention() const noexcept;
+
   PagePoolStats stats() const noexcept;
+  /// As given when the pool was made; what has changed since is in retention().
   const PagePoolOptions& options() const noexcept { return options_; }
 
  private:
@@ -165,6 +172,7 @@ class PagePool {
   mem_internal::PageHeap heap_;
   mem_internal::ThreadCache* caches_ = nullptr;  // guarded by the registry's mutex
   std::atomic<uint64_t> last_decay_ms_;
+  std::atomic<std::chrono::milliseconds> decay_after_;
   // Counts of what bypassed the thread caches, and of threads that are gone.
   std::atomic<uint64_t> allocated_bytes_{0};
   std::atomic<uint64_t> freed_bytes_{0};

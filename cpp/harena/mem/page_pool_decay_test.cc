@@ -119,6 +119,20 @@ TEST(Decay, SweptBlocksDoNotHideBehindYoungerOnes) {
   EXPECT_EQ(pool.stats().bytes_decommitted - before, 8 * 64 * kKiB);
 }
 
+TEST(Decay, RetentionMayChangeWhileThePoolIsUsed) {
+  PagePool pool(NoThreadCache());
+  FreeAll(pool, AllocateMany(pool, 40));
+  pool.SetRetention({.retained_bytes_max = 8 * 64 * kKiB, .decay_after = {}});
+  EXPECT_EQ(pool.retention().retained_bytes_max, 8 * 64 * kKiB);
+  FreeAll(pool, AllocateMany(pool, 1));
+  EXPECT_EQ(pool.stats().bytes_retained, 8 * 64 * kKiB);  // what was beyond it went at once
+  test_now_ms += 10 * kPeriodMs;
+  EXPECT_EQ(pool.Decay(), 0u);  // zero keeps it
+  pool.SetRetention({.retained_bytes_max = kMiB, .decay_after = std::chrono::milliseconds(100)});
+  test_now_ms += 101;
+  EXPECT_EQ(pool.Decay(), 8 * 64 * kKiB);
+}
+
 TEST(Decay, ZeroKeepsFreeMemoryForEver) {
   PagePoolOptions options = NoThreadCache();
   options.decay_after = std::chrono::milliseconds(0);

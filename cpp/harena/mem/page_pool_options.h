@@ -71,6 +71,12 @@ struct PagePoolOptions {
   std::optional<std::string> Validate() const;
 };
 
+/// What of a PagePool's options may change while it is used.
+struct PagePoolRetention {
+  size_t retained_bytes_max = 0;             ///< As in PagePoolOptions.
+  std::chrono::milliseconds decay_after{0};  ///< As in PagePoolOptions.
+};
+
 /// What a PagePool holds. A snapshot: exact when no other thread uses the pool, otherwise each
 /// number is right for some moment during the call.
 struct PagePoolStats {

@@ -169,9 +169,9 @@ MessageKeeper::Pair MessageKeeper::Borrow(Scope& scope) {
 }
 
 size_t MessageKeeper::Decay() noexcept {
-  const PagePoolOptions& pool = state_->options.pool().options();
-  const auto decay_ms = static_cast<uint64_t>(pool.decay_after.count());
-  const uint64_t now_ms = pool.now_ms();
+  const PagePool& pool = state_->options.pool();
+  const auto decay_ms = static_cast<uint64_t>(pool.retention().decay_after.count());
+  const uint64_t now_ms = pool.options().now_ms();
   if (decay_ms == 0 || now_ms < decay_ms) return 0;
   return state_->DropIdleBefore(now_ms - decay_ms + 1);
 }

@@ -29,18 +29,15 @@ Method::Method(std::string name, const Options& options,
   SayIfNotReusable(options.mode);
 }
 
-std::optional<std::string> Method::SetMode(Mode mode) {
-  if (auto problem = scopes_.SetMode(mode)) return name_ + ": " + *problem;
+std::optional<std::string> Method::Change(const std::function<void(Options&)>& edit) {
+  const Mode before = scopes_.mode();
+  if (auto problem = scopes_.Change(edit)) return name_ + ": " + *problem;
+  const Mode mode = scopes_.mode();
+  if (mode == before) return std::nullopt;
   SayIfNotReusable(mode);
   // What another mode kept is of no use to this one.
   if (mode != Mode::kReuse) keeper_.Trim();
   return std::nullopt;
-}
-
-std::optional<std::string> Method::SetRequestBytesMax(size_t bytes) {
-  auto problem = scopes_.SetRequestBytesMax(bytes);
-  if (problem) problem->insert(0, name_ + ": ");
-  return problem;
 }
 
 void Method::SayIfNotReusable(Mode mode) const {

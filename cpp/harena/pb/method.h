@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -64,10 +65,9 @@ class Method {
   const ScopePool& scopes() const noexcept { return scopes_; }
   MessageKeeper& keeper() noexcept { return keeper_; }
 
-  /// What is wrong with the mode together with the other options, or nullopt and it is set.
-  std::optional<std::string> SetMode(Mode mode);
-  /// Likewise for the limit.
-  std::optional<std::string> SetRequestBytesMax(size_t bytes);
+  /// What is wrong with the changed options, or nullopt and they hold for requests from now on.
+  /// ScopePool::Change() says which may change.
+  std::optional<std::string> Change(const std::function<void(Options&)>& edit);
   /// How a request whose scope is of `mode` is served.
   Mode ServedAs(Mode mode) const noexcept;
 

@@ -34,58 +34,49 @@ std::string MethodSet::UnknownMethod(std::string_view name) const {
   return text;
 }
 
-template <typename Change>
-std::optional<std::string> MethodSet::WhyNot(const Method& method, Change change) const {
+std::optional<std::string> MethodSet::WhyNot(const Method& method, const Edit& edit) const {
   Options changed = method.scopes().options();
-  change(changed);
-  auto problem = changed.Validate();
+  edit(changed);
+  auto problem = method.scopes().WhyNot(changed);
   if (!problem && check_ != nullptr) problem = check_(changed);
   if (problem) problem->insert(0, method.name() + ": ");
   return problem;
 }
 
-template <typename Change, typename Make>
-std::optional<std::string> MethodSet::ChangeAll(Change change, Make make) {
+std::optional<std::string> MethodSet::Change(const Edit& edit) {
   std::lock_guard lock(change_);
   const auto all = methods();
   for (const auto& method : all) {
-    if (auto problem = WhyNot(*method, change)) return problem;
+    if (auto problem = WhyNot(*method, edit)) return problem;
   }
   for (const auto& method : all) {
-    if (auto problem = make(*method)) return problem;
+    if (auto problem = method->Change(edit)) return problem;
   }
   return std::nullopt;
 }
 
-template <typename Change, typename Make>
-std::optional<std::string> MethodSet::ChangeOne(std::string_view name, Change change, Make make) {
+std::optional<std::string> MethodSet::Change(std::string_view name, const Edit& edit) {
   const std::shared_ptr<Method> method = Find(name);
   if (method == nullptr) return UnknownMethod(name);
   std::lock_guard lock(change_);
-  if (auto problem = WhyNot(*method, change)) return problem;
-  return make(*method);
+  if (auto problem = WhyNot(*method, edit)) return problem;
+  return method->Change(edit);
 }
 
 std::optional<std::string> MethodSet::SetMode(Mode mode) {
-  return ChangeAll([=](Options& options) { options.mode = mode; },
-                   [=](Method& method) { return method.SetMode(mode); });
+  return Change([=](Options& options) { options.mode = mode; });
 }
 
 std::optional<std::string> MethodSet::SetMode(std::string_view name, Mode mode) {
-  return ChangeOne(
-      name, [=](Options& options) { options.mode = mode; },
-      [=](Method& method) { return method.SetMode(mode); });
+  return Change(name, [=](Options& options) { options.mode = mode; });
 }
 
 std::optional<std::string> MethodSet::SetRequestBytesMax(size_t bytes) {
-  return ChangeAll([=](Options& options) { options.request_bytes_max = bytes; },
-                   [=](Method& method) { return method.SetRequestBytesMax(bytes); });
+  return Change([=](Options& options) { options.request_bytes_max = bytes; });
 }
 
 std::optional<std::string> MethodSet::SetRequestBytesMax(std::string_view name, size_t bytes) {
-  return ChangeOne(
-      name, [=](Options& options) { options.request_bytes_max = bytes; },
-      [=](Method& method) { return method.SetRequestBytesMax(bytes); });
+  return Change(name, [=](Options& options) { options.request_bytes_max = bytes; });
 }
 
 std::vector<MethodStats> MethodSet::stats() const {
@@ -119,7 +110,7 @@ bool MethodSet::HasBecomeIdle(const std::vector<std::shared_ptr<Method>>& method
     requests += method->requests();
     decay_ms = std::max<uint64_t>(
         decay_ms,
-        static_cast<uint64_t>(method->scopes().options().pool().options().decay_after.count()));
+        static_cast<uint64_t>(method->scopes().options().pool().retention().decay_after.count()));
   }
   const uint64_t now_ms = CoarseMillis();
   if (requests != requests_seen_) {

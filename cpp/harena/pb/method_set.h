@@ -13,34 +13,38 @@
 
 #include "harena/mem/background_decay.h"
 #include "harena/pb/method.h"
+#include "harena/pb/served_methods.h"
 #include "harena/scope/options.h"
 
 namespace harena::pb {
 
 /// Changes are made to all methods or to none: each is looked at first.
 /// Thread rule: any thread. Lifetime rule: methods are shared with the requests in flight.
-class MethodSet {
+class MethodSet final : public ServedMethods {
  public:
   /// What an adapter finds wrong with options that are valid by themselves; nullopt when nothing.
   using Check = std::optional<std::string> (*)(const Options&);
 
-  explicit MethodSet(Check check = nullptr) noexcept : check_(check) {}
+  /// `framework` is what reports call it: "grpc".
+  explicit MethodSet(std::string_view framework, Check check = nullptr)
+      : framework_(framework), check_(check) {}
   MethodSet(const MethodSet&) = delete;
   MethodSet& operator=(const MethodSet&) = delete;
+
+  std::string_view framework() const noexcept override { return framework_; }
 
   void Add(std::shared_ptr<Method> method);
   /// Null when there is none of that name.
   std::shared_ptr<Method> Find(std::string_view name) const;
-  /// In the order in which they were added.
-  std::vector<std::shared_ptr<Method>> methods() const;
+  std::vector<std::shared_ptr<Method>> methods() const override;
   /// "no covered method is named ...; there are: ..."
   std::string UnknownMethod(std::string_view name) const;
 
-  /// Changes the mode of every method, or of one, for requests from now on. The answer says what is
-  /// wrong; then nothing has changed.
+  std::optional<std::string> Change(const Edit& edit) override;
+  std::optional<std::string> Change(std::string_view name, const Edit& edit) override;
+  /// The changes that are made most.
   std::optional<std::string> SetMode(Mode mode);
   std::optional<std::string> SetMode(std::string_view name, Mode mode);
-  /// Changes request_bytes_max likewise.
   std::optional<std::string> SetRequestBytesMax(size_t bytes);
   std::optional<std::string> SetRequestBytesMax(std::string_view name, size_t bytes);
 
@@ -52,15 +56,11 @@ class MethodSet {
   void StartDecay(std::chrono::milliseconds interval, bool trim_heap);
 
  private:
-  template <typename Change>
-  std::optional<std::string> WhyNot(const Method& method, Change change) const;
-  template <typename Change, typename Make>
-  std::optional<std::string> ChangeAll(Change change, Make make);
-  template <typename Change, typename Make>
-  std::optional<std::string> ChangeOne(std::string_view name, Change change, Make make);
+  std::optional<std::string> WhyNot(const Method& method, const Edit& edit) const;
   void Decay(bool trim_heap) noexcept;
   bool HasBecomeIdle(const std::vector<std::shared_ptr<Method>>& methods) noexcept;
 
+  const std::string framework_;
   const Check check_;
   std::mutex change_;  // held while a change is looked at and made; taken before mutex_
   mutable std::mutex mutex_;

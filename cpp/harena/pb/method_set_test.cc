@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <google/protobuf/empty.pb.h>
@@ -36,8 +37,48 @@ class MethodSetTest : public ::testing::Test {
   }
 
   PagePool pool_{TestOptions()};
-  MethodSet set_{&NoReuse};
+  MethodSet set_{"test", &NoReuse};
 };
+
+TEST_F(MethodSetTest, ChangesWhatMayChangeAndNothingElse) {
+  const auto one = Add("one");
+  const auto limits = [](Options& options) {
+    options.depth_max = 7;
+    options.decoded_ratio_max = 50;
+    options.decoded_floor_bytes = 1000;
+    options.first_block_bytes = 128 << 10;
+  };
+  EXPECT_EQ(set_.Change(limits), std::nullopt);
+  const DecodeLimits held = one->scopes().options().decode_limits();
+  EXPECT_EQ(held.depth_max, 7);
+  EXPECT_EQ(held.ratio_max, 50);
+  EXPECT_EQ(held.floor_bytes, 1000u);
+  EXPECT_EQ(one->scopes().stats().first_block_bytes, size_t{128} << 10);
+  EXPECT_EQ(set_.Change("one", [](Options& options) { options.first_block_bytes = 0; }),
+            std::nullopt);
+  EXPECT_LT(one->scopes().stats().first_block_bytes, size_t{128} << 10);
+  const auto fixed = [&](auto edit) { return set_.Change("one", edit).value_or("changed"); };
+  EXPECT_THAT(fixed([](Options& options) { options.reuse_instances_max = 1; }),
+              HasSubstr("one: reuse_instances_max cannot be changed"));
+  EXPECT_THAT(fixed([](Options& options) { options.page_pool = nullptr; }), HasSubstr("page_pool"));
+  EXPECT_THAT(fixed([](Options& options) { options.depth_max = -1; }), HasSubstr("depth_max"));
+  EXPECT_EQ(one->scopes().options().depth_max, 7);
+}
+
+TEST_F(MethodSetTest, IsFoundWhilePublished) {
+  const auto sets = [] {
+    std::vector<std::string> names;
+    ForEachServedMethods([&](ServedMethods& set) { names.emplace_back(set.framework()); });
+    return names;
+  };
+  {
+    Published published(set_);
+    MethodSet other("other");
+    Published second(other);
+    EXPECT_THAT(sets(), ::testing::ElementsAre("test", "other"));
+  }
+  EXPECT_THAT(sets(), ::testing::IsEmpty());
+}
 
 TEST_F(MethodSetTest, FindsByName) {
   const auto one = Add("one");

@@ -15,10 +15,10 @@ namespace {
 
 // The learned size of a first block: what the percentile asks for.
 size_t LearnedFirstBlockBytes(const PoolState& state) noexcept {
-  const Options& options = state.options;
+  const Options options = state.options.Load();
   // A quarter of the limit at most: a block is charged whole, and requests that ran into the limit
   // must not teach the next ones to start with all of it.
-  const size_t part_of_limit_bytes = state.request_bytes_max.load(std::memory_order_relaxed) / 4;
+  const size_t part_of_limit_bytes = options.request_bytes_max / 4;
   return scope_internal::FirstBlockBytes(
       options.pool(), state.profile.Percentile(options.first_block_percentile),
       std::min(options.first_block_bytes_max, part_of_limit_bytes));
@@ -30,7 +30,7 @@ void PoolState::RecordEnd(size_t bytes_used) noexcept {
   profile.Record(bytes_used);
   // Release: who sees a scope ended also sees it made.
   const uint64_t count = ended.fetch_add(1, std::memory_order_release) + 1;
-  if (options.first_block_bytes == 0 && (count % kScopesPerSizing == 0 || count <= 4)) {
+  if (options.first_block_bytes() == 0 && (count % kScopesPerSizing == 0 || count <= 4)) {
     first_block_bytes.store(LearnedFirstBlockBytes(*this), std::memory_order_relaxed);
   }
 }
@@ -43,7 +43,7 @@ bool PoolState::ClaimSample(uint64_t number) noexcept {
   uint64_t random =
       number * 0x9e3779b97f4a7c15 ^ reinterpret_cast<uintptr_t>(this) ^ CoarseMillis();
   random = (random ^ (random >> 31)) * 0xbf58476d1ce4e5b9;
-  const uint64_t step = 1 + (random >> 16) % (2 * options.quarantine_one_in - 1);
+  const uint64_t step = 1 + (random >> 16) % (2 * options.quarantine_one_in() - 1);
   return next_sampled.compare_exchange_strong(due, number + step, std::memory_order_relaxed);
 }
 
@@ -53,18 +53,17 @@ ScopePool::ScopePool(const Options& options, MessagesMayThrow may_throw, std::st
   }
   state_ = std::make_shared<PoolState>(options, name);
   state_->messages_may_throw = may_throw == MessagesMayThrow::kYes;
-  state_->first_block_bytes.store(options.first_block_bytes);
 }
 
 ScopePool::~ScopePool() = default;
 
 std::optional<Scope> ScopePool::TryAcquire(Refusal* refusal) noexcept {
-  const Mode mode = state_->mode.load(std::memory_order_relaxed);
+  const Mode mode = state_->options.mode();
   const ScopeOptions options = {
-      .request_bytes_max = state_->request_bytes_max.load(std::memory_order_relaxed),
+      .request_bytes_max = state_->options.request_bytes_max(),
       // Kept messages have blocks of their own: a large first block would only be charged.
       .first_block_bytes = mode == Mode::kReuse
-                               ? state_->options.first_block_bytes
+                               ? state_->options.first_block_bytes()
                                : state_->first_block_bytes.load(std::memory_order_relaxed),
       .page_pool = &state_->options.pool(),
       .mode = mode,
@@ -103,32 +102,38 @@ Scope ScopePool::Acquire() {
   return std::move(*scope);
 }
 
-std::optional<std::string> ScopePool::SetMode(Mode mode) {
+std::optional<std::string> ScopePool::Change(const std::function<void(Options&)>& edit) {
   std::lock_guard lock(state_->change);
   Options changed = options();
-  changed.mode = mode;
-  if (auto problem = changed.Validate()) return problem;
-  state_->mode.store(mode, std::memory_order_relaxed);
+  edit(changed);
+  if (auto problem = WhyNot(changed)) return problem;
+  const bool resized = changed.first_block_bytes != state_->options.first_block_bytes();
+  state_->options.Store(changed);
+  if (resized) {
+    state_->first_block_bytes.store(changed.first_block_bytes != 0
+                                        ? changed.first_block_bytes
+                                        : LearnedFirstBlockBytes(*state_),
+                                    std::memory_order_relaxed);
+  }
   return std::nullopt;
+}
+
+std::optional<std::string> ScopePool::WhyNot(const Options& changed) const {
+  if (auto problem = state_->options.WhyFixed(changed)) return problem;
+  return changed.Validate();
+}
+
+std::optional<std::string> ScopePool::SetMode(Mode mode) {
+  return Change([=](Options& options) { options.mode = mode; });
 }
 
 std::optional<std::string> ScopePool::SetRequestBytesMax(size_t bytes) {
-  std::lock_guard lock(state_->change);
-  Options changed = options();
-  changed.request_bytes_max = bytes;
-  if (auto problem = changed.Validate()) return problem;
-  state_->request_bytes_max.store(bytes, std::memory_order_relaxed);
-  return std::nullopt;
+  return Change([=](Options& options) { options.request_bytes_max = bytes; });
 }
 
-Mode ScopePool::mode() const noexcept { return state_->mode.load(std::memory_order_relaxed); }
+Mode ScopePool::mode() const noexcept { return state_->options.mode(); }
 
-Options ScopePool::options() const noexcept {
-  Options options = state_->options;
-  options.mode = mode();
-  options.request_bytes_max = state_->request_bytes_max.load(std::memory_order_relaxed);
-  return options;
-}
+Options ScopePool::options() const noexcept { return state_->options.Load(); }
 
 Profile& ScopePool::profile() noexcept { return state_->profile; }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,8 +56,12 @@ class ScopePool {
   /// The same without the exception; `*refusal` says why there is none.
   std::optional<Scope> TryAcquire(Refusal* refusal = nullptr) noexcept;
 
-  /// Replaces the mode or the limit for scopes acquired from now on. The answer says what is wrong
-  /// with it together with the other options; then nothing has changed.
+  /// Changes options for scopes acquired from now on. The answer says what is wrong with them
+  /// together; then nothing has changed. `page_pool`, `quarantine_one_in` and what concerns mode
+  /// `reuse` stay as they were when the pool was made.
+  std::optional<std::string> Change(const std::function<void(Options&)>& edit);
+  /// What Change() would answer to this outcome of an edit.
+  std::optional<std::string> WhyNot(const Options& changed) const;
   std::optional<std::string> SetMode(Mode mode);
   std::optional<std::string> SetRequestBytesMax(size_t bytes);
   Mode mode() const noexcept;

@@ -28,7 +28,9 @@ func New(options Options) (*Service, error) {
 	if err := validate(options); err != nil {
 		return nil, fmt.Errorf("harena/connectgo: %w", err)
 	}
-	return &Service{options: options}, nil
+	s := &Service{options: options}
+	s.group.Publish("connect-go")
+	return s, nil
 }
 
 // WithScopes is the one line for those who need no [Service]:
@@ -79,6 +81,11 @@ func (s *Service) SetDepthMax(method string, depthMax int) error {
 // SetDecodedRatioMax changes the bound of decoding likewise.
 func (s *Service) SetDecodedRatioMax(method string, ratioMax float64) error {
 	return s.group.SetDecodedRatioMax(method, ratioMax)
+}
+
+// Change changes any options that may change while a server runs, likewise; see [scope.Group.Change].
+func (s *Service) Change(method string, edit func(*scope.Options)) error {
+	return s.group.Change(method, edit)
 }
 
 // Methods returns the settings and counts of each method, in the order of the .proto file.

@@ -81,6 +81,7 @@ func (s *Service) wrapMethods(options Options) error {
 	if s.group, err = options.NewGroup(s.names); err != nil {
 		return fmt.Errorf("harena/grpcgo: %w", err)
 	}
+	s.group.Publish("grpc-go")
 	for name, m := range s.of {
 		m.pool = s.group.Pool(name)
 	}
@@ -127,6 +128,11 @@ func (s *Service) SetDepthMax(method string, depthMax int) error {
 // SetDecodedRatioMax changes the bound of decoding likewise.
 func (s *Service) SetDecodedRatioMax(method string, ratioMax float64) error {
 	return s.group.SetDecodedRatioMax(method, ratioMax)
+}
+
+// Change changes any options that may change while a server runs, likewise; see [scope.Group.Change].
+func (s *Service) Change(method string, edit func(*scope.Options)) error {
+	return s.group.Change(method, edit)
 }
 
 // Methods returns the settings and counts of each method: unary ones first, in the order of the

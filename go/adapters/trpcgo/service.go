@@ -71,6 +71,7 @@ func Wrap(desc *server.ServiceDesc, options Options) (*Service, error) {
 	if s.group, err = options.NewGroup(s.names); err != nil {
 		return nil, fmt.Errorf("harena/trpcgo: %w", err)
 	}
+	s.group.Publish("trpc-go")
 	for _, name := range s.names {
 		s.of[name] = &method{name: name, pool: s.group.Pool(name), streamScope: options.Method(name).StreamScope}
 	}
@@ -117,6 +118,11 @@ func (s *Service) SetDepthMax(method string, depthMax int) error {
 // SetDecodedRatioMax changes the bound of decoding likewise.
 func (s *Service) SetDecodedRatioMax(method string, ratioMax float64) error {
 	return s.group.SetDecodedRatioMax(method, ratioMax)
+}
+
+// Change changes any options that may change while a server runs, likewise; see [scope.Group.Change].
+func (s *Service) Change(method string, edit func(*scope.Options)) error {
+	return s.group.Change(method, edit)
 }
 
 // Methods returns the settings and counts of each method: unary ones first, in the order of the

@@ -144,43 +144,38 @@ std::optional<std::string> MessageFactory::CoverByNameLocked(std::string_view na
   return std::nullopt;
 }
 
-template <typename Change>
-std::optional<std::string> MessageFactory::WhyNotForDefaultsLocked(Change change) const {
+std::optional<std::string> MessageFactory::Change(const Edit& edit) {
+  std::lock_guard lock(change_);
   Options changed = options_.defaults;
-  change(changed);
-  auto problem = changed.Validate();
-  return problem ? problem : WhyNotUnderBrpc(changed);
+  edit(changed);
+  if (auto problem = changed.Validate()) return problem;
+  if (auto problem = WhyNotUnderBrpc(changed)) return problem;
+  if (auto problem = methods_.Change(edit)) return problem;
+  options_.defaults = changed;
+  return std::nullopt;
+}
+
+std::optional<std::string> MessageFactory::Change(std::string_view method, const Edit& edit) {
+  std::lock_guard lock(change_);
+  if (auto problem = CoverByNameLocked(method)) return problem;
+  return methods_.Change(method, edit);
 }
 
 std::optional<std::string> MessageFactory::SetMode(Mode mode) {
-  std::lock_guard lock(change_);
-  const auto change = [=](Options& options) { options.mode = mode; };
-  if (auto problem = WhyNotForDefaultsLocked(change)) return problem;
-  if (auto problem = methods_.SetMode(mode)) return problem;
-  change(options_.defaults);
-  return std::nullopt;
+  return Change([=](Options& options) { options.mode = mode; });
 }
 
 std::optional<std::string> MessageFactory::SetMode(std::string_view method, Mode mode) {
-  std::lock_guard lock(change_);
-  if (auto problem = CoverByNameLocked(method)) return problem;
-  return methods_.SetMode(method, mode);
+  return Change(method, [=](Options& options) { options.mode = mode; });
 }
 
 std::optional<std::string> MessageFactory::SetRequestBytesMax(size_t bytes) {
-  std::lock_guard lock(change_);
-  const auto change = [=](Options& options) { options.request_bytes_max = bytes; };
-  if (auto problem = WhyNotForDefaultsLocked(change)) return problem;
-  if (auto problem = methods_.SetRequestBytesMax(bytes)) return problem;
-  change(options_.defaults);
-  return std::nullopt;
+  return Change([=](Options& options) { options.request_bytes_max = bytes; });
 }
 
 std::optional<std::string> MessageFactory::SetRequestBytesMax(std::string_view method,
                                                               size_t bytes) {
-  std::lock_guard lock(change_);
-  if (auto problem = CoverByNameLocked(method)) return problem;
-  return methods_.SetRequestBytesMax(method, bytes);
+  return Change(method, [=](Options& options) { options.request_bytes_max = bytes; });
 }
 
 }  // namespace harena::brpc

@@ -33,7 +33,7 @@ class PoolVars;
 /// Thread rule: any thread, any bthread.
 /// Lifetime rule: made with new; the brpc::Server deletes it, one server one factory. It may be
 /// used through a pointer until then. Detached scopes may outlive it.
-class MessageFactory final : public ::brpc::RpcPBMessageFactory {
+class MessageFactory final : public ::brpc::RpcPBMessageFactory, private pb::ServedMethods {
  public:
   /// REQUIRES: the options, with the flags that are set, are valid (checked; the message says what
   /// is wrong).
@@ -59,6 +59,11 @@ class MessageFactory final : public ::brpc::RpcPBMessageFactory {
   std::optional<std::string> SetRequestBytesMax(size_t bytes);
   std::optional<std::string> SetRequestBytesMax(std::string_view method, size_t bytes);
 
+  /// Changes any options that may change while the server runs (ScopePool::Change()), likewise.
+  std::optional<std::string> Change(const pb::ServedMethods::Edit& edit) override;
+  std::optional<std::string> Change(std::string_view method,
+                                    const pb::ServedMethods::Edit& edit) override;
+
   /// One entry per method that had a request or was named.
   std::vector<pb::MethodStats> stats() const { return methods_.stats(); }
 
@@ -69,15 +74,17 @@ class MessageFactory final : public ::brpc::RpcPBMessageFactory {
                                const google::protobuf::Message& request_prototype,
                                const google::protobuf::Message& response_prototype);
   std::optional<std::string> CoverByNameLocked(std::string_view name);
-  template <typename Change>
-  std::optional<std::string> WhyNotForDefaultsLocked(Change change) const;
 
-  FactoryOptions options_;  // `defaults` change with SetMode() and are for methods yet to come
+  std::string_view framework() const noexcept override { return methods_.framework(); }
+  std::vector<std::shared_ptr<pb::Method>> methods() const override { return methods_.methods(); }
+
+  FactoryOptions options_;  // `defaults` change with Change() and are for methods yet to come
   std::mutex change_;       // held while options_ or the set of methods change
   MethodTable table_;
-  pb::MethodSet methods_{&WhyNotUnderBrpc};
+  pb::MethodSet methods_{"brpc", &WhyNotUnderBrpc};
   std::unique_ptr<PoolVars> pool_vars_;
   std::vector<std::unique_ptr<MethodVars>> vars_;
+  pb::Published published_{*this};
 };
 
 }  // namespace harena::brpc

@@ -160,6 +160,15 @@ class Server {
     return methods_.SetRequestBytesMax(method, bytes);
   }
 
+  /// Changes any options that may change while the server runs (ScopePool::Change()), likewise:
+  ///   scoped.Change([](harena::Options& o) { o.depth_max = 32; });
+  std::optional<std::string> Change(const pb::MethodSet::Edit& edit) {
+    return methods_.Change(edit);
+  }
+  std::optional<std::string> Change(std::string_view method, const pb::MethodSet::Edit& edit) {
+    return methods_.Change(method, edit);
+  }
+
   /// One entry per covered method, in the order of the .proto file.
   std::vector<MethodStats> stats() const { return methods_.stats(); }
   /// Methods that stay as gRPC serves them, and why.
@@ -171,7 +180,8 @@ class Server {
 
   ::grpc::Service& service_;
   std::vector<UncoveredMethod> uncovered_;
-  pb::MethodSet methods_;
+  pb::MethodSet methods_{"grpc"};
+  pb::Published published_{methods_};
 };
 
 }  // namespace harena::grpc

@@ -74,7 +74,8 @@ std::optional<std::string> ServicesOptions::Validate() const {
   return std::nullopt;
 }
 
-Services::Services(const ServicesOptions& options) : options_(options), methods_(&WhyNotUnderTrpc) {
+Services::Services(const ServicesOptions& options)
+    : options_(options), methods_("trpc", &WhyNotUnderTrpc) {
   if (const auto problem = options_.Validate()) Stop(*problem);
   if (options_.process_bytes_max != 0) ProcessBudget().set_bytes_max(options_.process_bytes_max);
   if (options_.self_check) SelfCheckOnce(options_.defaults);

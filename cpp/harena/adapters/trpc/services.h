@@ -90,6 +90,14 @@ class Services {
     return methods_.SetRequestBytesMax(method, bytes);
   }
 
+  /// Any options that may change while the server runs (ScopePool::Change()).
+  std::optional<std::string> Change(const pb::MethodSet::Edit& edit) {
+    return methods_.Change(edit);
+  }
+  std::optional<std::string> Change(std::string_view method, const pb::MethodSet::Edit& edit) {
+    return methods_.Change(method, edit);
+  }
+
   std::vector<pb::MethodStats> stats() const { return methods_.stats(); }
 
  private:
@@ -100,6 +108,7 @@ class Services {
 
   const ServicesOptions options_;
   pb::MethodSet methods_;
+  pb::Published published_{methods_};
   std::vector<std::unique_ptr<MethodVars>> vars_;
 };
 

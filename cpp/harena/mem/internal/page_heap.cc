@@ -11,6 +11,7 @@ namespace harena::mem_internal {
 
 PageHeap::PageHeap(const PagePoolOptions& options, PageSourceRef source, PagePool* owner) noexcept
     : options_(options),
+      retained_bytes_max_(options.retained_bytes_max),
       source_(source),
       owner_(owner),
       mark_secret_(options.check_free_lists ? MakeMarkSecret() : 0) {}
@@ -50,9 +51,9 @@ void PageHeap::Put(uint32_t size_class, void* const* blocks, size_t count,
   {
     std::lock_guard lock(mutex_);
     Insert(size_class, blocks, count, used_ms);
-    if (stats_.bytes_retained > options_.retained_bytes_max) {
-      excess_bytes = stats_.bytes_retained - options_.retained_bytes_max;
-    }
+    const size_t kept_bytes_max = retained_bytes_max();
+    if (stats_.bytes_retained > kept_bytes_max)
+      excess_bytes = stats_.bytes_retained - kept_bytes_max;
   }
   while (excess_bytes != 0) {
     const uint32_t victim = OldestClass(size_class);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -41,6 +42,14 @@ class PageHeap {
   /// Gives back every block last used before `before_ms`, and every region that is free as a whole.
   /// Returns the bytes given back.
   size_t Decay(uint64_t before_ms) noexcept;
+
+  /// The retention bound, which may change at any time; it is held to by the next Put().
+  void SetRetainedBytesMax(size_t bytes) noexcept {
+    retained_bytes_max_.store(bytes, std::memory_order_relaxed);
+  }
+  size_t retained_bytes_max() const noexcept {
+    return retained_bytes_max_.load(std::memory_order_relaxed);
+  }
 
   void AddTo(PagePoolStats& stats) const noexcept;
 
@@ -83,6 +92,7 @@ class PageHeap {
   }
 
   const PagePoolOptions options_;
+  std::atomic<size_t> retained_bytes_max_;
   const PageSourceRef source_;
   PagePool* const owner_;
   const uint64_t mark_secret_;

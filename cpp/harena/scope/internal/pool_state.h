@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "harena/base/compiler.h"
+#include "harena/scope/internal/live_options.h"
 #include "harena/scope/options.h"
 #include "harena/scope/profile.h"
 
@@ -18,8 +19,7 @@ struct PoolState {
   PoolState(const Options& initial, std::string_view method)
       : options(initial),
         name(method),
-        mode(initial.mode),
-        request_bytes_max(initial.request_bytes_max),
+        first_block_bytes(initial.first_block_bytes),
         next_sampled(initial.quarantine_one_in == 0 ? kNever : initial.quarantine_one_in) {}
 
   static constexpr uint64_t kNever = UINT64_MAX;
@@ -27,13 +27,11 @@ struct PoolState {
   /// Scopes between two looks at the profile.
   static constexpr uint64_t kScopesPerSizing = 64;
 
-  const Options options;  // as given; the fields below are what may change
+  LiveOptions options;
   const std::string name;
   bool messages_may_throw = true;
-  std::mutex change;  // held while mode and limit are checked together
-  std::atomic<Mode> mode;
-  std::atomic<size_t> request_bytes_max;
-  std::atomic<size_t> first_block_bytes{0};
+  std::mutex change;                      // held while options are checked together and changed
+  std::atomic<size_t> first_block_bytes;  // of the next scope: as set, or as learned
   Profile profile;
   std::atomic<uint64_t> made{0};
   std::atomic<uint64_t> ended{0};
