@@ -102,7 +102,7 @@ func (r *reader) each(name string, at Place, n *yaml.Node, visit func(key string
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := follow(n.Content[i])
 		at := r.place(n.Content[i])
-		if k.Kind != yaml.ScalarNode {
+		if k.Kind != yaml.ScalarNode || isNull(k) {
 			r.found.add(at, "a key must be plain text")
 			continue
 		}
