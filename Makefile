@@ -190,8 +190,33 @@ bench-brpc: build/release/build.ninja  ## A real brpc server in every memory mod
 bench-go: setup  ## The Go arena, codec and gRPC adapter against their rivals
 	python3 bench/go/run.py --out out/bench/go.json $(if $(QUICK),--quick)
 
+##@ Docs
+.PHONY: docs
+# MkDocs and what it needs are PyPI's, in the versions that the file names.
+DOCS_PYTHON = build/docs-python
+$(DOCS_PYTHON)/bin/mkdocs: tools/docs_requirements.txt
+	@tools/setup.sh doxygen python3-venv
+	rm -rf $(DOCS_PYTHON)
+	python3 -m venv $(DOCS_PYTHON)
+	$(DOCS_PYTHON)/bin/pip install --quiet --no-deps --requirement $<
+	@touch $@
+
+# In a module made here: `go install` asks the module proxy for a list of versions that it does not give.
+build/go-tools/gomarkdoc: tools/versions.env | setup
+	rm -rf build/gomarkdoc
+	mkdir -p build/gomarkdoc build/go-tools
+	go=$(GO); cd build/gomarkdoc && export GOWORK=off && "$$go" mod init gomarkdoc.build && \
+	  "$$go" get github.com/princjef/gomarkdoc/cmd/gomarkdoc@$(GOMARKDOC_VERSION) && \
+	  "$$go" build -o ../go-tools/ github.com/princjef/gomarkdoc/cmd/gomarkdoc
+
+docs: setup $(DOCS_PYTHON)/bin/mkdocs build/go-tools/gomarkdoc  ## The docs site with the API of both languages, in out/site; a broken link fails
+	python3 tools/check_docs.py
+	NO_MKDOCS_2_WARNING=1 python3 tools/docs_site.py --go $(GO) --gomarkdoc $(CURDIR)/build/go-tools/gomarkdoc \
+	  --mkdocs $(CURDIR)/$(DOCS_PYTHON)/bin/mkdocs
+	python3 tools/docs_site_test.py --quiet
+
 ##@ Package
-.PHONY: package test-packages test-reproducible test-bazel test-release install clean
+.PHONY: package test-packages test-reproducible test-bazel test-modules install clean
 PACKAGES = out/packages
 package: setup  ## The Debian packages, checked by lintian, and what they are made from, in out/packages
 	@tools/setup.sh debhelper dpkg-dev lintian
@@ -210,7 +235,7 @@ test-bazel: setup  ## Build the Bazel targets with Debian's bazel against the sy
 	@tools/setup.sh bazel-bootstrap bazel-rules-java bazel-rules-proto
 	JOBS=$(JOBS) packaging/bazel/test_bazel.sh out/bazel
 
-test-release: setup  ## Build a user's Go module from the modules as the next release would tag them
+test-modules: setup  ## Build a user's Go module from the modules as the next release would tag them
 	python3 tools/release_test.py --quiet
 	python3 packaging/test/test_modules.py --go $(GO)
 
