@@ -23,6 +23,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # not want them:
 #   harena       base, mem, scope and, when built, pb (then it requires protobuf)
 #   harena-grpc  the gRPC adapter on top of it       (requires harena and grpc++)
+#   harena-config  settings from YAML files     (requires harena and yaml-cpp)
 #   harena-brpc  the brpc adapter on top of it       (requires harena, brpc and gflags)
 # Layers were declared bottom to top; a static link line wants the users of a library before it.
 get_property(layers GLOBAL PROPERTY HARENA_STATIC_LAYERS)
@@ -33,6 +34,8 @@ foreach(layer IN LISTS layers)
     set(HARENA_GRPC_PC_LIBS "-lharena_grpc")
   elseif(layer STREQUAL "brpc")
     set(HARENA_BRPC_PC_LIBS "-lharena_brpc")
+  elseif(layer STREQUAL "config")
+    set(HARENA_CONFIG_PC_LIBS "-lharena_config")
   elseif(layer STREQUAL "trpc")
     # tRPC-Cpp has no pkg-config file to build on: CMake alone knows this layer.
   else()
@@ -60,5 +63,11 @@ if(HARENA_WITH_BRPC)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/harena-brpc.pc.in
     ${PROJECT_BINARY_DIR}/harena-brpc.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/harena-brpc.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+if(HARENA_WITH_CONFIG)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/harena-config.pc.in
+    ${PROJECT_BINARY_DIR}/harena-config.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/harena-config.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
