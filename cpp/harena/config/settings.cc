@@ -61,7 +61,7 @@ struct Kind {
   std::function<bool(std::string_view text, Value& value)> read;
 };
 
-std::string Or(std::string want, const std::string& unset) {
+std::string Or(const std::string& want, const std::string& unset) {
   return unset.empty() ? want : want + ", or " + unset;
 }
 
