@@ -20,6 +20,8 @@ packages=(
   prometheus-cpp-dev
   # the live page
   libmicrohttpd-dev nlohmann-json3-dev
+  # files of settings
+  libyaml-cpp-dev
   # tests
   libgtest-dev libgmock-dev librapidcheck-dev python3-grpcio
   # benchmarks and the demo: the allocators of the comparison and the report's charts among them
