@@ -57,6 +57,9 @@ TEST_F(HandlerTest, StatusCountsWhatScopesDo) {
   EXPECT_EQ(rank["scopes"]["live"], 0);
   EXPECT_EQ(rank["scopes"]["ended"], 1);
   EXPECT_EQ(rank["framework"], "test");
+  EXPECT_EQ(rank["bytes"]["histogram"].size(), BytesHistogram::kBuckets);
+  EXPECT_EQ(rank["bytes"]["histogram"][0]["count"], 1);  // it used nothing
+  EXPECT_EQ(rank["bytes"]["histogram"].back()["le"], Json());
   EXPECT_EQ(rank["settings"]["request_bytes_max"], Json());
   EXPECT_EQ(rank["modes"], Json({"heap", "arena", "pages", "codec"}));
   EXPECT_EQ(Method("/test.Live/Board")["requests"], 0);

@@ -10,6 +10,7 @@
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
 #include "harena/pb/served_methods.h"
+#include "harena/scope/bytes_histogram.h"
 
 namespace harena::live::internal {
 namespace {
@@ -44,6 +45,16 @@ Json StatusOf(const PagePool& pool) {
             {"refusals", quarantine.refusals}}}};
 }
 
+Json HistogramOf(const BytesHistogram& histogram) {
+  Json buckets = Json::array();
+  for (size_t i = 0; i < BytesHistogram::kBuckets; ++i) {
+    const bool last = i + 1 == BytesHistogram::kBuckets;
+    buckets.push_back({{"le", last ? Json() : Json(BytesHistogram::BytesMax(i))},
+                       {"count", histogram.counts[i]}});
+  }
+  return buckets;
+}
+
 Json StatusOf(const pb::Method& method, std::string_view framework) {
   const pb::MethodStats stats = method.stats();
   Json modes = Json::array();
@@ -51,35 +62,40 @@ Json StatusOf(const pb::Method& method, std::string_view framework) {
     if (method.ServedAs(mode) == mode) modes.push_back(ToString(mode));
   }
   const ScopePoolStats& scopes = stats.scopes;
-  return {
-      {"name", stats.name},
-      {"framework", framework},
-      {"mode", ToString(stats.mode)},
-      {"served", ToString(stats.served)},
-      {"modes", std::move(modes)},
-      {"settings", SettingsOf(method.scopes().options())},
-      {"requests", stats.requests},
-      {"malformed", stats.malformed},
-      {"refused", stats.refused},
-      {"refused_by",
-       {{kRequestBytesMax, stats.refused_by.request_bytes_max},
-        {kProcessBytesMax, stats.refused_by.process_bytes_max},
-        {kDecodedRatioMax, stats.refused_by.decoded_ratio_max},
-        {kDepthMax, stats.refused_by.depth_max},
-        {"memory", stats.refused_by.memory}}},
-      {"scopes",
-       {{"made", scopes.scopes_made},
-        {"ended", scopes.scopes_ended},
-        {"live", scopes.scopes_live()},
-        {"detached", scopes.scopes_detached},
-        {"sampled", scopes.scopes_sampled}}},
-      {"bytes", {{"p50", scopes.bytes_p50}, {"p90", scopes.bytes_p90}, {"p99", scopes.bytes_p99}}},
-      {"first_block_bytes", scopes.first_block_bytes},
-      {"kept",
-       {{"instances_idle", stats.kept.instances_idle},
-        {"bytes_idle", stats.kept.bytes_idle},
-        {"instances_built", stats.kept.instances_built},
-        {"instances_dropped", stats.kept.instances_dropped}}}};
+  return {{"name", stats.name},
+          {"framework", framework},
+          {"mode", ToString(stats.mode)},
+          {"served", ToString(stats.served)},
+          {"modes", std::move(modes)},
+          {"settings", SettingsOf(method.scopes().options())},
+          {"requests", stats.requests},
+          {"malformed", stats.malformed},
+          {"refused", stats.refused},
+          {"refused_by",
+           {{kRequestBytesMax, stats.refused_by.request_bytes_max},
+            {kProcessBytesMax, stats.refused_by.process_bytes_max},
+            {kDecodedRatioMax, stats.refused_by.decoded_ratio_max},
+            {kDepthMax, stats.refused_by.depth_max},
+            {"memory", stats.refused_by.memory}}},
+          {"scopes",
+           {{"made", scopes.scopes_made},
+            {"ended", scopes.scopes_ended},
+            {"live", scopes.scopes_live()},
+            {"detached", scopes.scopes_detached},
+            {"sampled", scopes.scopes_sampled}}},
+          {"bytes",
+           {{"p50", scopes.bytes_p50},
+            {"p90", scopes.bytes_p90},
+            {"p99", scopes.bytes_p99},
+            {"max", scopes.bytes_max},
+            {"sum", scopes.bytes_sum},
+            {"histogram", HistogramOf(scopes.bytes)}}},
+          {"first_block_bytes", scopes.first_block_bytes},
+          {"kept",
+           {{"instances_idle", stats.kept.instances_idle},
+            {"bytes_idle", stats.kept.bytes_idle},
+            {"instances_built", stats.kept.instances_built},
+            {"instances_dropped", stats.kept.instances_dropped}}}};
 }
 
 /// Visits the default page pool and those that methods use, each once, while they stay; and every
