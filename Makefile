@@ -104,8 +104,8 @@ fuzz: build/fuzz/build.ninja  ## The C++ fuzzers (codec against protobuf, plugin
 	done
 
 # Minimizing what was found to be interesting would take most of the time.
-fuzz-go: setup  ## Go's fuzzers, each for FUZZ_SECONDS: arenas against a model, the codec against protobuf
-	for target in arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits; do \
+fuzz-go: setup  ## Go's fuzzers, each for FUZZ_SECONDS: arenas against a model, the codec against protobuf, files of settings
+	for target in arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits config/FuzzParse; do \
 	  (cd go/$${target%/*} && GOWORK=off $(GO) test -run '^$$' -fuzz "^$${target#*/}\$$" \
 	    -fuzztime $(FUZZ_SECONDS)s -fuzzminimizetime 1x -parallel $(JOBS) .) || exit 1; \
 	done

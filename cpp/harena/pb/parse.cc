@@ -107,16 +107,6 @@ Refusal TooDeep(const DecodeLimits& limits) noexcept {
   return {.limit = kDepthMax, .levels_max = limits.depth_max};
 }
 
-// Whether no required field is missing. protobuf says in the log which ones are.
-template <std::same_as<MessageLite> Lite>
-bool IsComplete(const Lite& message) {
-  if constexpr (requires { message.IsInitializedWithErrors(); }) {
-    return message.IsInitializedWithErrors();
-  } else {
-    return message.IsInitialized();
-  }
-}
-
 // The shape of a message's type, for as long as this stands. None for the lite runtime's.
 class ShapeOf {
  public:
@@ -161,6 +151,16 @@ bool DepthNeedsWalk(const Scope& scope) noexcept {
 bool Unlimited(Scope& scope) noexcept {
   return scope.budget().bytes_max() == kUnlimitedBytes &&
          ProcessBudget().bytes_max() == kUnlimitedBytes && !DepthNeedsWalk(scope);
+}
+
+// Whether no required field is missing. protobuf says in the log which ones are, by their paths, a
+// list that may be a hundred times the wire; so within limits it is not asked to.
+template <std::same_as<MessageLite> Lite>
+bool IsComplete(Scope& scope, const Lite& message) {
+  if constexpr (requires { message.IsInitializedWithErrors(); }) {
+    if (Unlimited(scope)) return message.IsInitializedWithErrors();
+  }
+  return message.IsInitialized();
 }
 
 ParseStatus StatusOf(bool ok) noexcept { return ok ? ParseStatus::kOk : ParseStatus::kMalformed; }
@@ -311,8 +311,8 @@ ParseResult Parse(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
   const RatioCeiling ceiling(scope, wire_bytes);
   ParseResult result{.status = ParseStatus::kRefused, .refusal = {}};
   if (scope.TryChargeOutside(wire_bytes, &result.refusal)) {
-    result =
-        Guarded(scope, input, wire_bytes, message, nullptr, [&] { return IsComplete(message); });
+    result = Guarded(scope, input, wire_bytes, message, nullptr,
+                     [&] { return IsComplete(scope, message); });
   }
   return ceiling.Explained(result);
 }
