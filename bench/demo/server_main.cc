@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +21,12 @@
 #include "bench/load/server_life.h"
 #include "harena/mem/fault_reporter.h"
 
+#if HARENA_DEMO_METRICS
+#include <prometheus/exposer.h>
+
+#include "harena/exporters/prometheus/collector.h"
+#endif
+
 namespace {
 
 constexpr int kMessageBytesMax = 64 << 20;
@@ -30,6 +38,7 @@ struct Flags {
   int port = 0;
   harena::grpc::ServerOptions options;
   bool counts = false;
+  std::string metrics;
 };
 
 int Serve(const Flags& flags) {
@@ -52,6 +61,14 @@ int Serve(const Flags& flags) {
     std::fprintf(stderr, "cannot listen on 127.0.0.1:%d\n", flags.port);
     return 1;
   }
+#if HARENA_DEMO_METRICS
+  std::optional<::prometheus::Exposer> exposer;
+  const auto collector = std::make_shared<harena::prometheus::Collector>();
+  if (!flags.metrics.empty()) {
+    exposer.emplace(flags.metrics, /*num_threads=*/1);
+    exposer->RegisterCollectable(collector);
+  }
+#endif
   const nlohmann::json ready = {{"port", port}, {"pid", getpid()}, {"mode", flags.mode}};
   std::printf("%s\n", ready.dump().c_str());
   std::fflush(stdout);
@@ -75,6 +92,9 @@ int main(int argc, char** argv) {
   app.add_option("--cpu", flags.cpu, "Core to run on; -1 for any")->capture_default_str();
   app.add_option("--port", flags.port, "Loopback port; 0 for any")->capture_default_str();
   harena::bench::AddLimits(app, flags.options.defaults, flags.options.process_bytes_max);
+#if HARENA_DEMO_METRICS
+  app.add_option("--metrics", flags.metrics, "Address for Prometheus, such as 127.0.0.1:9100");
+#endif
   app.add_flag("--counts", flags.counts, "Print what Harena counted as JSON at the end");
   bool list = false;
   app.add_flag("--list-modes", list, "Print the memory modes, one per line, and end");
