@@ -16,8 +16,12 @@ packages=(
   build-essential cmake ninja-build ccache pkg-config python3
   # what Harena links to: protobuf and gRPC, with their compilers
   libprotobuf-dev libprotoc-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc libabsl-dev
+  # what the exporter links to
+  prometheus-cpp-dev
   # the live page
   libmicrohttpd-dev nlohmann-json3-dev
+  # files of settings
+  libyaml-cpp-dev
   # tests
   libgtest-dev libgmock-dev librapidcheck-dev python3-grpcio
   # benchmarks and the demo: the allocators of the comparison and the report's charts among them
