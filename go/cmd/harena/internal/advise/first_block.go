@@ -6,54 +6,42 @@ import (
 	"github.com/harena-project/harena/go/cmd/harena/internal/status"
 )
 
-// firstBlockRule sizes the block that a request of C++ begins with: so that nine of ten requests need no
-// second one, and none holds several times what it uses.
+// firstBlockRule lets C++ learn the block that requests begin with, where one was set that most requests
+// outgrow, or that holds several times what they use. It advises no size: what is learned is enough, and
+// first blocks larger than the learned ones may be save nothing that was measurable (docs/tuning.md).
 type firstBlockRule struct{}
 
-// firstBlockBytesMost is the largest that is advised: it is held for each request in flight.
-const firstBlockBytesMost = 2 * mib
+// learnedBytesMost is first_block_bytes_max as it is by default.
+const learnedBytesMost = 256 * kib
 
 func (firstBlockRule) method(p status.Profile, m status.Method) []Advice {
-	b := m.Bytes
-	if p.Status.Language != "c++" || m.FirstBlockBytes == nil || b.P50 == nil || b.P90 == nil || b.P99 == nil ||
-		*b.P99 == 0 || m.Mode != "pages" && m.Mode != "codec" {
+	b, fixed := m.Bytes, m.Settings.FirstBlockBytes
+	if p.Status.Language != "c++" || fixed == nil || b.P50 == nil || b.P90 == nil || b.P99 == nil || *b.P99 == 0 {
 		return nil
 	}
-	now, wanted := *m.FirstBlockBytes, pages(*b.P90)
-	fixed := m.Settings.FirstBlockBytes
+	learned := min(pages(*b.P90), learnedBytesMost)
+	advice := Advice{Key: "first_block_bytes", From: Size(*fixed), To: "auto"}
 	switch {
-	case fixed != nil && *fixed > 2*pages(*b.P99):
-		return []Advice{{
-			Key: "first_block_bytes", From: Size(*fixed), To: "auto",
-			Evidence: fmt.Sprintf("99 of 100 requests take %s or less, and each begins with %s", About(*b.P99), About(*fixed)),
-			Saving: fmt.Sprintf("about %s for each request in flight, %d of them now (pools' bytes_in_use)",
-				About(*fixed-wanted), m.Scopes.Live),
-		}}
-	case *b.P50 > now && wanted <= firstBlockBytesMost:
-		return []Advice{{
-			Key: "first_block_bytes", From: firstBlock(fixed), To: Size(wanted),
-			Evidence: fmt.Sprintf("requests begin with %s, and half of them take more than %s, one in ten more than %s",
-				About(now), About(*b.P50), About(*b.P90)),
-			Saving: fewerBlocks(m, now, wanted),
-		}}
+	case *fixed > 2*pages(*b.P99):
+		advice.Evidence = fmt.Sprintf("99 of 100 requests take %s or less, and each begins with %s", About(*b.P99), About(*fixed))
+		advice.Saving = fmt.Sprintf("about %s for each request in flight, %d of them now (the pool's bytes_in_use)",
+			About(*fixed-learned), m.Scopes.Live)
+	case *fixed < learned && *b.P50 > *fixed:
+		advice.Evidence = fmt.Sprintf("each request begins with %s, and half of them take more than %s", About(*fixed), About(*b.P50))
+		advice.Saving = fewerBlocks(m, *fixed, learned)
+	default:
+		return nil
 	}
-	return nil
-}
-
-func firstBlock(bytes *int64) string {
-	if bytes == nil {
-		return "auto"
-	}
-	return Size(*bytes)
+	return []Advice{advice}
 }
 
 // fewerBlocks predicts what pools count: blocks allocated per request.
 func fewerBlocks(m status.Method, now, wanted int64) string {
-	before, after, known := blocks(m, now), blocks(m, wanted), len(m.Bytes.Histogram) > 0
-	if !known {
-		return "at most one request in ten takes a second block (pools' blocks_allocated per request)"
+	if len(m.Bytes.Histogram) == 0 {
+		return "fewer blocks per request (the pool's blocks_allocated)"
 	}
-	return fmt.Sprintf("about %.1f instead of %.1f blocks per request (pools' blocks_allocated)", after, before)
+	return fmt.Sprintf("about %.1f instead of %.1f blocks per request (the pool's blocks_allocated)",
+		blocks(m, wanted), blocks(m, now))
 }
 
 // blocks estimates how many a request takes that begins with first bytes and goes on in pages, from the
