@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,9 @@
 #include "bench/load/process_stats.h"
 #include "bench/load/server_life.h"
 #include "harena/mem/fault_reporter.h"
+#if HARENA_CONFIG
+#include "harena/config/watcher.h"
+#endif
 #if HARENA_LIVE
 #include "harena/live/listener.h"
 #endif
@@ -35,7 +39,29 @@ struct Flags {
   harena::grpc::ServerOptions options;
   bool counts = false;
   std::string live;
+  std::string config;
 };
+
+#if HARENA_CONFIG
+using SettingsFile = std::unique_ptr<harena::config::Watcher>;
+/// False when there is something wrong with it.
+bool Watch(SettingsFile& file, const std::string& path) {
+  if (path.empty()) return true;
+  harena::config::Problems problems;
+  file = harena::config::Watcher::Start(path, {.overrides = harena::config::FromEnvironment()},
+                                        problems);
+  if (file == nullptr) std::fprintf(stderr, "%s\n", ToString(problems).c_str());
+  return file != nullptr;
+}
+#else
+struct SettingsFile {};
+bool Watch(SettingsFile&, const std::string& path) {
+  if (path.empty()) return true;
+  std::fprintf(stderr,
+               "this build reads no files of settings: install libyaml-cpp-dev, build again\n");
+  return false;
+}
+#endif
 
 #if HARENA_LIVE
 using LivePage = std::optional<harena::live::Listener>;
@@ -67,6 +93,8 @@ int Serve(const Flags& flags) {
   }
   harena::bench::DemoServiceImpl service;
   const auto seam = harena::bench::MakeModeSeam(flags.mode, service, flags.options);
+  SettingsFile settings;
+  if (!Watch(settings, flags.config)) return 1;
   int port = 0;
   ::grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -107,6 +135,8 @@ int main(int argc, char** argv) {
   app.add_flag("--counts", flags.counts, "Print what Harena counted as JSON at the end");
   app.add_option("--live", flags.live,
                  "Address of the live page, such as 127.0.0.1:9090; port 0 for any");
+  app.add_option("--config", flags.config,
+                 "File of settings, watched; wins over --mode and the limits given here");
   bool list = false;
   app.add_flag("--list-modes", list, "Print the memory modes, one per line, and end");
   CLI11_PARSE(app, argc, argv);
