@@ -22,7 +22,7 @@ GO_MODULES = $(shell sed -n 's/^\t\.\///p' go.work)
 SOURCES = $(shell find cpp bench -name gen -prune -o \( -name '*.h' -o -name '*.cc' \) -print)
 
 ##@ Everyday
-.PHONY: help setup build demo live generate
+.PHONY: help setup build cli demo live generate
 help:  ## This list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -33,6 +33,9 @@ setup:  ## Install the Debian packages that are missing (asks for root only then
 
 build: build/release/build.ninja  ## Everything, optimised, in build/release
 	cmake --build build/release -j $(JOBS)
+
+cli: setup  ## The command-line tool, in build/harena
+	GOWORK=off $(GO) build -C go/cmd/harena -trimpath -o $(CURDIR)/build/harena .
 
 demo: build/release/build.ninja  ## The main job: real feeds over gRPC, every memory mode (QUICK=1, FULL=1, SATURATION=1)
 	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_server_codec \
