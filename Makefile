@@ -22,7 +22,7 @@ GO_MODULES = $(shell sed -n 's/^\t\.\///p' go.work)
 SOURCES = $(shell find cpp bench -name gen -prune -o \( -name '*.h' -o -name '*.cc' \) -print)
 
 ##@ Everyday
-.PHONY: help setup build demo generate
+.PHONY: help setup build cli demo live generate
 help:  ## This list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -34,17 +34,28 @@ setup:  ## Install the Debian packages that are missing (asks for root only then
 build: build/release/build.ninja  ## Everything, optimised, in build/release
 	cmake --build build/release -j $(JOBS)
 
+cli: setup  ## The command-line tool, in build/harena
+	GOWORK=off $(GO) build -C go/cmd/harena -trimpath -o $(CURDIR)/build/harena .
+
 demo: build/release/build.ninja  ## The main job: real feeds over gRPC, every memory mode (QUICK=1, FULL=1, SATURATION=1)
 	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_server_codec \
 	  harena_demo_loader harena_alloc_count
 	python3 bench/demo/run.py --build-dir build/release --out out/demo \
 	  $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(SATURATION),--saturation)
 
+LANGUAGE ?= c++
+ADDRESS ?= 127.0.0.1:9090
+DURATION ?= 3600
+live: build/release/build.ninja  ## A demo server with load and its live page, until Ctrl-C (LANGUAGE=go, DURATION=seconds, ADDRESS)
+	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
+	python3 bench/live/run.py --build-dir build/release --language '$(LANGUAGE)' --address '$(ADDRESS)' \
+	  --seconds '$(DURATION)'
+
 generate: setup  ## Write the checked-in Go code of the .proto files again
 	go/tools/generate.sh
 
 ##@ Tests
-.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-slow soak test-safety model test-valgrind fuzz fuzz-go
+.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-live test-slow soak test-safety model test-valgrind fuzz fuzz-go
 test: test-release test-asan test-tsan test-go  ## All tests: C++ optimised, under ASan + UBSan, under TSan; then Go
 
 test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
@@ -64,6 +75,13 @@ test-go-debug: setup
 
 test-go-oldest: setup  ## The Go tests with the oldest Go that each module admits (downloaded)
 	tools/go_test.sh oldest go go/pb go/vet
+
+# Debian's own Python has Debian's packages.
+test-live: build/release/build.ninja  ## The live pages of both languages, in headless Chromium (screenshots in out/live)
+	tools/setup.sh chromium chromium-driver python3-selenium python3-jsonschema
+	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
+	/usr/bin/python3 -B bench/live/status_test.py --build-dir build/release
+	/usr/bin/python3 -B bench/live/page_test.py --build-dir build/release --out out/live
 
 test-slow: build  ## The tests that take minutes (memory growth over time)
 	ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure

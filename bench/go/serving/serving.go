@@ -6,6 +6,7 @@ package serving
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/harena-project/harena/bench/go/demo"
 	"github.com/harena-project/harena/bench/go/gen/vt/benchpb"
 	"github.com/harena-project/harena/bench/go/process"
+	"github.com/harena-project/harena/go/config"
 	"github.com/harena-project/harena/go/live"
 	"github.com/harena-project/harena/go/scope"
 )
@@ -50,6 +52,8 @@ type settings struct {
 	options    scope.ServiceOptions
 	counts     bool
 	live       string
+	metrics    string
+	config     string
 }
 
 // Main is the program: it reads the command line, serves until it is told to end, and exits.
@@ -65,6 +69,8 @@ func Main[S Server](framework Framework[S]) {
 	flag.IntVar(&s.options.QuarantineOneIn, "quarantine-one-in", 0, "poison the memory of one request in so many; 0 for none")
 	flag.BoolVar(&s.counts, "counts", false, "print what Harena counted as JSON at the end")
 	flag.StringVar(&s.live, "live", "", "address of the live page, such as 127.0.0.1:9090; port 0 for any")
+	flag.StringVar(&s.metrics, "metrics", "", "address for Prometheus, such as 127.0.0.1:9100; port 0 for any")
+	flag.StringVar(&s.config, "config", "", "file of settings, watched; wins over -mode and the limits given here")
 	list := flag.Bool("list-modes", false, "print the memory modes, one per line, and end")
 	versions := flag.Bool("versions", false, "print the versions of what is measured as JSON, and end")
 	flag.Parse()
@@ -99,6 +105,14 @@ func (f Framework[S]) serve(s settings) error {
 	if err != nil {
 		return err
 	}
+	if s.config != "" {
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		watching := config.WatchOptions{Overrides: config.FromEnvironment(os.LookupEnv)}
+		if _, err := config.Watch(ctx, s.config, watching); err != nil {
+			return err
+		}
+	}
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", s.port))
 	if err != nil {
 		return err
@@ -116,6 +130,15 @@ func (f Framework[S]) serve(s settings) error {
 		}
 		defer page.Close()
 		ready["live"] = page.Addr().String()
+	}
+	if s.metrics != "" {
+		address, end, err := serveMetrics(s.metrics)
+		if err != nil {
+			server.Stop()
+			return err
+		}
+		defer end()
+		ready["metrics"] = address
 	}
 	say(ready)
 	select {
