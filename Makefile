@@ -237,7 +237,7 @@ docs: setup $(DOCS_PYTHON)/bin/mkdocs build/go-tools/gomarkdoc  ## The docs site
 .PHONY: package test-packages test-reproducible test-bazel test-modules install clean
 PACKAGES = out/packages
 package: setup  ## The Debian packages, checked by lintian, and what they are made from, in out/packages
-	@tools/setup.sh debhelper dpkg-dev lintian
+	@tools/setup.sh debhelper dpkg-dev help2man lintian
 	JOBS=$(JOBS) packaging/build_debs.sh $(PACKAGES)
 	lintian --fail-on error,warning $(PACKAGES)/*.deb
 
@@ -246,7 +246,7 @@ test-packages: package  ## Install the packages in a clean Debian (chroot; root)
 	python3 packaging/test/test_packages.py $(PACKAGES)
 
 test-reproducible: setup  ## Build the packages twice, differently, and compare the bytes
-	@tools/setup.sh debhelper dpkg-dev
+	@tools/setup.sh debhelper dpkg-dev help2man
 	JOBS=$(JOBS) packaging/test/test_reproducible.sh out/reproducible
 
 test-bazel: setup  ## Build the Bazel targets with Debian's bazel against the system's libraries

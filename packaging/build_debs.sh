@@ -44,6 +44,12 @@ harena ($version$suffix-1) bookworm; urgency=medium
  -- $maintainer  $(LC_ALL=C date -R -u -d "@$epoch")
 EOF
 
+# The Go program, with the Go and the module cache of the caller: the packages of Debian's are too old.
+go=$(tools/go_path.sh)
+mkdir -p "$source/debian/tools"
+(cd "$source/go/cmd/harena" && GOWORK=off GOFLAGS=-mod=readonly CGO_ENABLED=0 "$go" build -trimpath \
+  -buildvcs=false -buildmode=pie -ldflags='-s -w' -o "$source/debian/tools/harena" .)
+
 # Nothing of the caller's environment but where and when it is.
 umask 022
 cd "$source"
@@ -51,9 +57,11 @@ env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$
   LC_ALL="${LC_ALL:-C.UTF-8}" TZ="${TZ:-UTC}" DEB_BUILD_OPTIONS="parallel=${JOBS:-$(nproc)}" \
   dpkg-buildpackage --build=binary --no-sign
 built=(obj-*)
-SOURCE_DATE_EPOCH=$epoch python3 tools/sbom.py cpp --build-dir "${built[0]}" \
+export SOURCE_DATE_EPOCH=$epoch
+python3 tools/sbom.py cpp --build-dir "${built[0]}" \
   --out "$work/harena-cpp.cdx.json" debian/libharena-dev/usr/lib/*/*.a \
   debian/protoc-gen-harena/usr/bin/protoc-gen-harena "${built[0]}/cpp/examples/harena_example_server"
+python3 tools/sbom.py go --go "$go" --out "$work/harena-go.cdx.json" go/cmd/harena
 
 rm -f "$out"/*.deb "$out"/*.cdx.json
 cp "$work"/*.deb "$work"/*.cdx.json "$out"

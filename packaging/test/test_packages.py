@@ -137,8 +137,9 @@ def main() -> int:
         debian.run("apt-get", "-qq", "-y", "--no-install-recommends", "install", *BUILD_TOOLS, *names)
         debian.run("/srv/example/build_example.sh")
         debian.run("/srv/example/call_example.sh", network=False)
+        debian.run("harena", "version", network=False)
         debian.run("apt-get", "-qq", "-y", "purge", *names)
-        left = [str(path) for folder in ("usr/include/harena", "usr/bin/protoc-gen-harena", "etc/harena")
+        left = [str(path) for folder in ("usr/include/harena", "usr/bin/protoc-gen-harena", "usr/bin/harena")
                 if (path := debian.root / folder).exists()]
         if left:
             sys.exit(f"packages: left behind by their removal: {' '.join(left)}")
