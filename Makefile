@@ -191,7 +191,29 @@ bench-go: setup  ## The Go arena, codec and gRPC adapter against their rivals
 	python3 bench/go/run.py --out out/bench/go.json $(if $(QUICK),--quick)
 
 ##@ Package
-.PHONY: install clean
+.PHONY: package test-packages test-reproducible test-bazel test-release install clean
+PACKAGES = out/packages
+package: setup  ## The Debian packages, checked by lintian, and what they are made from, in out/packages
+	@tools/setup.sh debhelper dpkg-dev lintian
+	JOBS=$(JOBS) packaging/build_debs.sh $(PACKAGES)
+	lintian --fail-on error,warning $(PACKAGES)/*.deb
+
+test-packages: package  ## Install the packages in a clean Debian (chroot; root) and run the README's example there
+	@tools/setup.sh mmdebstrap iproute2
+	python3 packaging/test/test_packages.py $(PACKAGES)
+
+test-reproducible: setup  ## Build the packages twice, differently, and compare the bytes
+	@tools/setup.sh debhelper dpkg-dev
+	JOBS=$(JOBS) packaging/test/test_reproducible.sh out/reproducible
+
+test-bazel: setup  ## Build the Bazel targets with Debian's bazel against the system's libraries
+	@tools/setup.sh bazel-bootstrap bazel-rules-java bazel-rules-proto
+	JOBS=$(JOBS) packaging/bazel/test_bazel.sh out/bazel
+
+test-release: setup  ## Build a user's Go module from the modules as the next release would tag them
+	python3 tools/release_test.py --quiet
+	python3 packaging/test/test_modules.py --go $(GO)
+
 # The layers, and a program that is linked with all of them.
 SBOM_LAYERS = base mem scope pb adapters/grpc
 SBOM_GO_MODULES = $(filter-out bench/% go/tools,$(GO_MODULES))

@@ -20,6 +20,9 @@
 #include "bench/load/process_stats.h"
 #include "bench/load/server_life.h"
 #include "harena/mem/fault_reporter.h"
+#if HARENA_LIVE
+#include "harena/live/listener.h"
+#endif
 
 #if HARENA_DEMO_METRICS
 #include <prometheus/exposer.h>
@@ -39,7 +42,29 @@ struct Flags {
   harena::grpc::ServerOptions options;
   bool counts = false;
   std::string metrics;
+  std::string live;
 };
+
+#if HARENA_LIVE
+using LivePage = std::optional<harena::live::Listener>;
+/// False when it was asked for and cannot be.
+bool Start(LivePage& page, const std::string& address) {
+  if (address.empty()) return true;
+  page.emplace(harena::live::ListenerOptions{.address = address});
+  if (page->problem()) std::fprintf(stderr, "live page: %s\n", page->problem()->c_str());
+  return !page->problem();
+}
+#else
+struct NoPage {
+  std::string address() const { return {}; }
+};
+using LivePage = std::optional<NoPage>;
+bool Start(LivePage&, const std::string& address) {
+  if (address.empty()) return true;
+  std::fprintf(stderr, "this build has no live page: install libmicrohttpd-dev, build again\n");
+  return false;
+}
+#endif
 
 int Serve(const Flags& flags) {
   const harena::bench::ServerLife life;
@@ -69,7 +94,10 @@ int Serve(const Flags& flags) {
     exposer->RegisterCollectable(collector);
   }
 #endif
-  const nlohmann::json ready = {{"port", port}, {"pid", getpid()}, {"mode", flags.mode}};
+  LivePage page;
+  if (!Start(page, flags.live)) return 1;
+  nlohmann::json ready = {{"port", port}, {"pid", getpid()}, {"mode", flags.mode}};
+  if (page) ready["live"] = page->address();
   std::printf("%s\n", ready.dump().c_str());
   std::fflush(stdout);
   life.WaitForEnd();
@@ -96,6 +124,8 @@ int main(int argc, char** argv) {
   app.add_option("--metrics", flags.metrics, "Address for Prometheus, such as 127.0.0.1:9100");
 #endif
   app.add_flag("--counts", flags.counts, "Print what Harena counted as JSON at the end");
+  app.add_option("--live", flags.live,
+                 "Address of the live page, such as 127.0.0.1:9090; port 0 for any");
   bool list = false;
   app.add_flag("--list-modes", list, "Print the memory modes, one per line, and end");
   CLI11_PARSE(app, argc, argv);

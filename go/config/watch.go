@@ -25,6 +25,7 @@ type WatchOptions struct {
 const (
 	pollEveryDefault = 10 * time.Second
 	settleFor        = 50 * time.Millisecond // a file is read when it was left alone for so long
+	settleForMax     = time.Second           // even where something happens all the time
 	lookForNewEvery  = time.Second           // methods that were registered since
 )
 
@@ -114,15 +115,22 @@ func (w *Watcher) run(ctx context.Context, notifier *fsnotify.Watcher) {
 	defer young.Stop()
 	settled := time.NewTimer(settleFor) // the file may have changed before it was followed
 	defer settled.Stop()
+	var settledBy time.Time
+	settle := func() {
+		if settledBy.IsZero() {
+			settledBy = time.Now().Add(settleForMax)
+		}
+		settled.Reset(min(settleFor, time.Until(settledBy)))
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-events:
-			settled.Reset(settleFor)
+			settle()
 			continue
 		case <-failures: // events were lost
-			settled.Reset(settleFor)
+			settle()
 			continue
 		case <-young.C:
 			if err := w.applier.ApplyToNew(); err != nil {
@@ -132,6 +140,7 @@ func (w *Watcher) run(ctx context.Context, notifier *fsnotify.Watcher) {
 		case <-settled.C:
 		case <-poll.C:
 		}
+		settledBy = time.Time{}
 		_ = w.reload() // told in the log, and by Err
 		if notifier != nil {
 			w.follow(notifier)

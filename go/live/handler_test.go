@@ -25,8 +25,20 @@ func TestStatusCountsWhatScopesDo(t *testing.T) {
 	if after.Bytes.Max < 5000 || after.Bytes.Sum != after.Bytes.Max {
 		t.Errorf("bytes %+v", after.Bytes)
 	}
+	if after.Bytes.P50 != after.Bytes.Max || after.Bytes.P99 != after.Bytes.Max || after.Bytes.Histogram[3].Count != 1 {
+		t.Errorf("one request of %d bytes, p50 %d, histogram %+v", after.Bytes.Max, after.Bytes.P50, after.Bytes.Histogram)
+	}
 	if other := methodFrom(t, handler, board); other.Requests != 0 {
 		t.Errorf("the other method has %d requests", other.Requests)
+	}
+}
+
+func TestPercentilesAreTheBoundsOfTheirBuckets(t *testing.T) {
+	var stats scope.Stats
+	stats.BytesUsedMax = 5 << 30
+	stats.BytesUsed[0], stats.BytesUsed[4], stats.BytesUsed[21] = 50, 48, 2
+	if b := bytesOf(stats); b.P50 != 1<<10 || b.P90 != 16<<10 || b.P99 != 5<<30 || b.Histogram[21].LE != nil {
+		t.Errorf("%+v", b)
 	}
 }
 

@@ -60,10 +60,21 @@ type scopesStatus struct {
 	Sampled  uint64 `json:"sampled"`
 }
 
-// bytesStatus is what one request took, in bytes.
+// bytesStatus is what one request took, in bytes, since the start. A percentile is the bound of its bucket,
+// or the most that was seen.
 type bytesStatus struct {
-	Max int64 `json:"max"`
-	Sum int64 `json:"sum"`
+	P50       int64          `json:"p50"`
+	P90       int64          `json:"p90"`
+	P99       int64          `json:"p99"`
+	Max       int64          `json:"max"`
+	Sum       int64          `json:"sum"`
+	Histogram []bucketStatus `json:"histogram"`
+}
+
+// bucketStatus counts the requests beyond the bucket before and up to LE bytes; nil is without end.
+type bucketStatus struct {
+	LE    *int64 `json:"le"`
+	Count uint64 `json:"count"`
 }
 
 // arenasStatus is what a method's pool of arenas holds between requests.
@@ -118,9 +129,36 @@ func statusOf(framework string, m scope.MethodStats) methodStatus {
 			Retained: m.ScopesRetained,
 			Sampled:  m.Arenas.Sampled,
 		},
-		Bytes:  bytesStatus{Max: m.BytesUsedMax, Sum: m.BytesUsedSum},
+		Bytes:  bytesOf(m.Stats),
 		Arenas: arenasStatus{Out: m.Arenas.ArenasOut, Kept: m.Arenas.ArenasKept, BytesKept: m.Arenas.BytesKept},
 	}
+}
+
+func bytesOf(stats scope.Stats) bytesStatus {
+	b := bytesStatus{Max: stats.BytesUsedMax, Sum: stats.BytesUsedSum}
+	for i, count := range stats.BytesUsed {
+		bucket := bucketStatus{Count: count}
+		if bound := stats.BytesUsed.BytesMax(i); bound > 0 {
+			bucket.LE = &bound
+		}
+		b.Histogram = append(b.Histogram, bucket)
+	}
+	b.P50, b.P90, b.P99 = b.percentile(50), b.percentile(90), b.percentile(99)
+	return b
+}
+
+func (b bytesStatus) percentile(percent uint64) int64 {
+	var total, within uint64
+	for _, bucket := range b.Histogram {
+		total += bucket.Count
+	}
+	for _, bucket := range b.Histogram {
+		within += bucket.Count
+		if bucket.LE != nil && within*100 >= total*percent {
+			return min(*bucket.LE, b.Max)
+		}
+	}
+	return b.Max
 }
 
 func settingsOf(o scope.Options) map[string]any {

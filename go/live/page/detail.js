@@ -76,11 +76,9 @@ export class Detail {
     this.form.show(method.settings, writable);
     this.drawing.replaceChildren(histogram(method));
     const learned = method.first_block_bytes;
-    this.#fact("p50 / p90 / p99", method.bytes.p50 === undefined ? null :
-      [method.bytes.p50, method.bytes.p90, method.bytes.p99].map(bytes).join(" / "));
-    this.#fact("Largest", method.bytes.max === undefined ? null : bytes(method.bytes.max));
-    this.#fact("Mean", method.bytes.sum === undefined || !method.scopes.ended ? null :
-      bytes(Math.round(method.bytes.sum / method.scopes.ended)));
+    this.#fact("p50 / p90 / p99", [method.bytes.p50, method.bytes.p90, method.bytes.p99].map(bytes).join(" / "));
+    this.#fact("Largest", bytes(method.bytes.max));
+    this.#fact("Mean", method.scopes.ended ? bytes(Math.round(method.bytes.sum / method.scopes.ended)) : null);
     this.#fact("First block", learned === undefined ? null : bytes(learned));
     this.#fact("Requests", count(method.requests));
     this.#fact("Malformed", method.malformed === undefined ? null : count(method.malformed));

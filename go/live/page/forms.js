@@ -22,7 +22,7 @@ const FIELDS = {
 export class SettingsForm {
   constructor(names, label, change) {
     this.change = change;
-    this.fields = names.filter((name) => FIELDS[name]).map((name) => this.#field(name));
+    this.fields = Object.keys(FIELDS).filter((name) => names.includes(name)).map((name) => this.#field(name));
     this.element = el("div", {class: "fields", role: "group", "aria-label": label}, ...this.fields.map((field) => field.element));
   }
 

@@ -2,10 +2,12 @@
 import {svg} from "./dom.js";
 import {bytes, count} from "./format.js";
 
+const BEYOND = 2 ** 31;
 const WIDTH = 640, HEIGHT = 210, LEFT = 8, RIGHT = 8, TOP = 46, BOTTOM = 26;
 
 export function histogram(method) {
-  const bars = (method.bytes.histogram || []).map(({le, count: n}) => ({le, n}));
+  // The last one has no bound; it is drawn as if it had the next.
+  const bars = (method.bytes.histogram || []).map(({le, count: n}) => ({le: le ?? BEYOND, n}));
   const marks = marksOf(method);
   const seen = bars.filter(({n}) => n > 0).map(({le}) => le).concat(marks.map(({at}) => at)).filter((at) => at > 0);
   if (!seen.length) return empty();
@@ -20,9 +22,8 @@ export function histogram(method) {
 
 function marksOf(method) {
   const {bytes: b, settings} = method;
-  const mean = b.p50 === undefined && method.scopes.ended ? b.sum / method.scopes.ended : undefined;
   return [
-    {name: "mean", at: mean, kind: "share"}, {name: "p50", at: b.p50, kind: "share"}, {name: "p99", at: b.p99, kind: "share"},
+    {name: "p50", at: b.p50, kind: "share"}, {name: "p99", at: b.p99, kind: "share"},
     {name: "largest", at: b.max, kind: "share"},
     {name: "first block", at: method.first_block_bytes, kind: "block"},
     {name: "limit", at: settings.request_bytes_max, kind: "limit"},

@@ -25,12 +25,6 @@ export function ratesOf(status, before) {
   return {known: seconds > 0, requests: of("requests"), refused: of("refused")};
 }
 
-/** The bytes that stand for a method's requests: their p99, or their mean where that is not counted. */
-export function typicalBytes(method) {
-  if (method.bytes.p99 !== undefined) return method.bytes.p99;
-  return method.scopes.ended ? method.bytes.sum / method.scopes.ended : 0;
-}
-
 export class MethodTable {
   constructor(choose) {
     this.choose = choose;
@@ -48,8 +42,6 @@ export class MethodTable {
 
   show(status, rates, chosen) {
     this.last = {status, rates, chosen};
-    const p99 = status.methods.every((method) => method.bytes.p99 !== undefined);
-    say(byId("typical-title"), p99 ? "p99 bytes" : "Mean bytes");
     const keys = keysOf(status);
     const entries = status.methods.map((method, i) => this.#entry(keys[i], method, rates, i))
       .filter(({method}) => method.name.toLowerCase().includes(this.filter.trim().toLowerCase()));
@@ -74,7 +66,7 @@ export class MethodTable {
 
   #entry(key, method, rates, i) {
     const limit = method.settings.request_bytes_max;
-    const typical = typicalBytes(method);
+    const typical = method.bytes.p99;
     return {
       key, method, typical, limit, name: method.name, mode: method.mode, live: method.scopes.live, refused: method.refused,
       rate: rates.requests[i], refusing: rates.refused[i] > 0, headroom: limit === null ? -1 : typical / limit,
@@ -128,7 +120,7 @@ export class MethodTable {
     row.mode.dataset.mode = method.mode;
     say(row.served, method.served === method.mode ? "" : `served as ${method.served}`);
     say(row.cells["n rate"], rate(entry.rate));
-    say(row.cells["n typical"], method.requests ? bytes(Math.round(entry.typical)) : "–");
+    say(row.cells["n typical"], method.requests ? bytes(entry.typical) : "–");
     row.meter.hidden = entry.limit === null;
     row.meter.value = Math.min(1, Math.max(0, entry.headroom));
     say(row.share, entry.limit === null ? "no limit" : `${percent(entry.headroom)} of ${bytes(entry.limit)}`);

@@ -13,6 +13,9 @@ const MEMORY = {
 };
 const RATES = [["requests", "requests_per_s", "c1"], ["refused", "refused_per_s", "bad"]];
 
+// Where a scale of bytes has its lines.
+const SIZES = Array.from({length: 42}, (_, power) => 2 ** power);
+
 export class Timeline {
   constructor() {
     this.samples = [];
@@ -71,7 +74,7 @@ export class Timeline {
       width: this.#width(place), height: HEIGHT, cursor: {y: false},
       legend: {live: true},
       scales: {x: {time: true}, y: {range: (_, low, high) => [0, Math.max(high || 0, 1) * 1.1]}},
-      axes: [axis, {...axis, size: 68, values: (_, ticks) => ticks.map(format)}],
+      axes: [axis, {...axis, size: 68, values: (_, ticks) => ticks.map(format), ...(stacked ? {incrs: SIZES} : {})}],
       series: [{label: "time", value: (_, v) => (v === null ? "–" : new Date(v * 1000).toLocaleTimeString())}, ...shown],
       bands: stacked ? series.slice(1).map((_, i) => ({series: [i + 2, i + 1]})) : [],
     }, [[]], place);
