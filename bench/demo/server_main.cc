@@ -98,6 +98,12 @@ int Serve(const Flags& flags) {
   if (!Start(page, flags.live)) return 1;
   nlohmann::json ready = {{"port", port}, {"pid", getpid()}, {"mode", flags.mode}};
   if (page) ready["live"] = page->address();
+#if HARENA_DEMO_METRICS
+  if (exposer) {
+    const std::string host = flags.metrics.substr(0, flags.metrics.rfind(':') + 1);
+    ready["metrics"] = host + std::to_string(exposer->GetListeningPorts().front());
+  }
+#endif
   std::printf("%s\n", ready.dump().c_str());
   std::fflush(stdout);
   life.WaitForEnd();
