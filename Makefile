@@ -144,8 +144,8 @@ fuzz-go: setup  ## Go's fuzzers, each for SECONDS=n: arenas against a model, the
 	python3 tools/fuzz_report.py $(foreach target,$(GO_FUZZ_TARGETS),out/fuzz/go/$(notdir $(target)).log)
 
 ##@ Rules
-.PHONY: check check-format check-layers check-docs check-versions check-go check-vulns check-headers check-tidy check-dependencies sbom format
-check: check-format check-layers check-docs check-versions check-go check-vulns check-dependencies check-headers check-tidy  ## Format, layers, file sizes, docs, tools, Go, known vulnerabilities, headers, clang-tidy
+.PHONY: check check-format check-layers check-docs check-deploy check-versions check-go check-vulns check-headers check-tidy check-dependencies sbom format
+check: check-format check-layers check-docs check-deploy check-versions check-go check-vulns check-dependencies check-headers check-tidy  ## Format, layers, file sizes, docs, tools, Go, known vulnerabilities, headers, clang-tidy
 
 check-format: setup
 	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES) || { echo 'check-format: `make format` mends this' >&2; exit 1; }
@@ -158,6 +158,11 @@ check-layers: setup
 check-docs: setup
 	python3 tools/check_docs.py
 	python3 tools/check_docs_test.py --quiet
+
+check-deploy: setup  ## The dashboard and the alert rules, against docs/metrics.md and by promtool (installs prometheus)
+	@command -v promtool >/dev/null || tools/setup.sh prometheus
+	python3 tools/check_deploy.py
+	python3 tools/check_deploy_test.py --quiet
 
 check-versions: setup
 	python3 tools/check_versions.py
@@ -185,6 +190,14 @@ check-tidy: build/release/build.ninja
 format: setup  ## Rewrite the C++ and Go files in the project's format
 	@$(CLANG_FORMAT) -i $(SOURCES)
 	@$(dir $(GO))gofmt -w go bench/go
+
+##@ Pictures
+.PHONY: dashboard
+# Debian's own Python, which has its packages.
+dashboard: build/release/build.ninja  ## The dashboard's panels, of a real Prometheus that scrapes the demo (installs prometheus; out/dashboard)
+	tools/setup.sh prometheus python3-matplotlib
+	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
+	/usr/bin/python3 -B deploy/render.py --build-dir build/release --out out/dashboard $(if $(QUICK),--seconds 20)
 
 ##@ Benchmarks
 .PHONY: bench bench-messages bench-codegen bench-mem bench-budgets bench-safety bench-brpc bench-go
