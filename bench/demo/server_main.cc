@@ -6,8 +6,6 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <memory>
-#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -16,16 +14,11 @@
 
 #include "bench/demo/demo_service.h"
 #include "bench/demo/modes.h"
+#include "bench/demo/operation.h"
 #include "bench/load/limits.h"
 #include "bench/load/process_stats.h"
 #include "bench/load/server_life.h"
 #include "harena/mem/fault_reporter.h"
-#if HARENA_CONFIG
-#include "harena/config/watcher.h"
-#endif
-#if HARENA_LIVE
-#include "harena/live/listener.h"
-#endif
 
 namespace {
 
@@ -38,51 +31,8 @@ struct Flags {
   int port = 0;
   harena::grpc::ServerOptions options;
   bool counts = false;
-  std::string live;
-  std::string config;
+  harena::bench::OperationFlags operation;
 };
-
-#if HARENA_CONFIG
-using SettingsFile = std::unique_ptr<harena::config::Watcher>;
-/// False when there is something wrong with it.
-bool Watch(SettingsFile& file, const std::string& path) {
-  if (path.empty()) return true;
-  harena::config::Problems problems;
-  file = harena::config::Watcher::Start(path, {.overrides = harena::config::FromEnvironment()},
-                                        problems);
-  if (file == nullptr) std::fprintf(stderr, "%s\n", ToString(problems).c_str());
-  return file != nullptr;
-}
-#else
-struct SettingsFile {};
-bool Watch(SettingsFile&, const std::string& path) {
-  if (path.empty()) return true;
-  std::fprintf(stderr,
-               "this build reads no files of settings: install libyaml-cpp-dev, build again\n");
-  return false;
-}
-#endif
-
-#if HARENA_LIVE
-using LivePage = std::optional<harena::live::Listener>;
-/// False when it was asked for and cannot be.
-bool Start(LivePage& page, const std::string& address) {
-  if (address.empty()) return true;
-  page.emplace(harena::live::ListenerOptions{.address = address});
-  if (page->problem()) std::fprintf(stderr, "live page: %s\n", page->problem()->c_str());
-  return !page->problem();
-}
-#else
-struct NoPage {
-  std::string address() const { return {}; }
-};
-using LivePage = std::optional<NoPage>;
-bool Start(LivePage&, const std::string& address) {
-  if (address.empty()) return true;
-  std::fprintf(stderr, "this build has no live page: install libmicrohttpd-dev, build again\n");
-  return false;
-}
-#endif
 
 int Serve(const Flags& flags) {
   const harena::bench::ServerLife life;
@@ -93,8 +43,7 @@ int Serve(const Flags& flags) {
   }
   harena::bench::DemoServiceImpl service;
   const auto seam = harena::bench::MakeModeSeam(flags.mode, service, flags.options);
-  SettingsFile settings;
-  if (!Watch(settings, flags.config)) return 1;
+  const harena::bench::Operation operation(flags.operation);
   int port = 0;
   ::grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -106,10 +55,8 @@ int Serve(const Flags& flags) {
     std::fprintf(stderr, "cannot listen on 127.0.0.1:%d\n", flags.port);
     return 1;
   }
-  LivePage page;
-  if (!Start(page, flags.live)) return 1;
   nlohmann::json ready = {{"port", port}, {"pid", getpid()}, {"mode", flags.mode}};
-  if (page) ready["live"] = page->address();
+  if (!operation.live_address().empty()) ready["live"] = operation.live_address();
   std::printf("%s\n", ready.dump().c_str());
   std::fflush(stdout);
   life.WaitForEnd();
@@ -133,10 +80,7 @@ int main(int argc, char** argv) {
   app.add_option("--port", flags.port, "Loopback port; 0 for any")->capture_default_str();
   harena::bench::AddLimits(app, flags.options.defaults, flags.options.process_bytes_max);
   app.add_flag("--counts", flags.counts, "Print what Harena counted as JSON at the end");
-  app.add_option("--live", flags.live,
-                 "Address of the live page, such as 127.0.0.1:9090; port 0 for any");
-  app.add_option("--config", flags.config,
-                 "File of settings, watched; wins over --mode and the limits given here");
+  harena::bench::AddOperationFlags(app, flags.operation);
   bool list = false;
   app.add_flag("--list-modes", list, "Print the memory modes, one per line, and end");
   CLI11_PARSE(app, argc, argv);

@@ -52,6 +52,7 @@ type settings struct {
 	options    scope.ServiceOptions
 	counts     bool
 	live       string
+	metrics    string
 	config     string
 }
 
@@ -68,6 +69,7 @@ func Main[S Server](framework Framework[S]) {
 	flag.IntVar(&s.options.QuarantineOneIn, "quarantine-one-in", 0, "poison the memory of one request in so many; 0 for none")
 	flag.BoolVar(&s.counts, "counts", false, "print what Harena counted as JSON at the end")
 	flag.StringVar(&s.live, "live", "", "address of the live page, such as 127.0.0.1:9090; port 0 for any")
+	flag.StringVar(&s.metrics, "metrics", "", "address for Prometheus, such as 127.0.0.1:9100; port 0 for any")
 	flag.StringVar(&s.config, "config", "", "file of settings, watched; wins over -mode and the limits given here")
 	list := flag.Bool("list-modes", false, "print the memory modes, one per line, and end")
 	versions := flag.Bool("versions", false, "print the versions of what is measured as JSON, and end")
@@ -128,6 +130,15 @@ func (f Framework[S]) serve(s settings) error {
 		}
 		defer page.Close()
 		ready["live"] = page.Addr().String()
+	}
+	if s.metrics != "" {
+		address, end, err := serveMetrics(s.metrics)
+		if err != nil {
+			server.Stop()
+			return err
+		}
+		defer end()
+		ready["metrics"] = address
 	}
 	say(ready)
 	select {
