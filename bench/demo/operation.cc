@@ -64,6 +64,8 @@ Operation::Operation(const OperationFlags& flags) : parts_(std::make_unique<Part
     parts_->collector = std::make_shared<prometheus::Collector>();
     parts_->exposer.emplace(flags.metrics, /*num_threads=*/1);
     parts_->exposer->RegisterCollectable(parts_->collector);
+    metrics_address_ = flags.metrics.substr(0, flags.metrics.rfind(':') + 1) +
+                       std::to_string(parts_->exposer->GetListeningPorts().front());
   }
 #else
   RefuseAbsent(flags.metrics, "--metrics", "prometheus-cpp-dev");

@@ -29,10 +29,13 @@ class Operation {
 
   /// With the port in use; empty without a live page.
   std::string live_address() const;
+  /// Likewise; empty where Prometheus is not answered.
+  const std::string& metrics_address() const { return metrics_address_; }
 
  private:
   struct Parts;
   std::unique_ptr<Parts> parts_;
+  std::string metrics_address_;
 };
 
 }  // namespace harena::bench

@@ -57,6 +57,7 @@ int Serve(const Flags& flags) {
   }
   nlohmann::json ready = {{"port", port}, {"pid", getpid()}, {"mode", flags.mode}};
   if (!operation.live_address().empty()) ready["live"] = operation.live_address();
+  if (!operation.metrics_address().empty()) ready["metrics"] = operation.metrics_address();
   std::printf("%s\n", ready.dump().c_str());
   std::fflush(stdout);
   life.WaitForEnd();
