@@ -2,8 +2,9 @@
 """Runs a demo server with its live page and load, until Ctrl-C or for a time."""
 
 import argparse
-import contextlib
 import secrets
+import signal
+import threading
 import time
 
 from live_servers import LANGUAGES, LiveServer, Load
@@ -26,10 +27,13 @@ def main():
     print(f"\n  {server.url}\n  token for changes: {token}\n\n"
           f"The {options.language} demo server, with load; Ctrl-C ends it, as does the clock after "
           f"{options.seconds:.0f} s.", flush=True)
-    with contextlib.suppress(KeyboardInterrupt):
-        end = time.monotonic() + options.seconds
-        while time.monotonic() < end and any(load.is_running() for load in loads):
-            time.sleep(0.2)
+    asked_to_end = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: asked_to_end.set())
+    end = time.monotonic() + options.seconds
+    while time.monotonic() < end and any(load.is_running() for load in loads):
+        if asked_to_end.wait(0.2):
+            break
     for load in loads:
         load.stop()
     server.stop()

@@ -52,6 +52,7 @@ export class Timeline {
   }
 
   #draw() {
+    if (this.samples.length < 2) return; // uPlot gives a single moment a scale of years
     this.charts ??= [
       this.#chart("memory-chart", MEMORY[this.language] || MEMORY.go, bytes, true),
       this.#chart("rate-chart", RATES, rate, false),
