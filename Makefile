@@ -55,7 +55,7 @@ generate: setup  ## Write the checked-in Go code of the .proto files again
 	go/tools/generate.sh
 
 ##@ Tests
-.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-live test-slow soak test-safety model test-valgrind fuzz fuzz-go
+.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-live test-slow soak test-safety model test-valgrind fuzz fuzz-corpus fuzz-go
 test: test-release test-asan test-tsan test-go  ## All tests: C++ optimised, under ASan + UBSan, under TSan; then Go
 
 test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
@@ -108,25 +108,40 @@ test-safety: setup $(SAFETY_BUILDS:%=build/%/build.ninja)  ## What must hold aga
 test-valgrind: build  ## The C++ unit tests of the optimised build under Valgrind's memcheck (takes an hour; VALGRIND_TESTS=pattern)
 	tools/valgrind.sh build/release '$(VALGRIND_TESTS)'
 
-# New inputs are kept, so that the next run goes on where this one stopped.
-FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= pb_codec_fuzz codegen_plugin_fuzz
-fuzz: build/fuzz/build.ninja  ## The C++ fuzzers (codec against protobuf, plugin), each for FUZZ_SECONDS (libFuzzer, clang, ASan + UBSan)
+# New inputs are kept, so that the next run goes on where this one stopped. Each ends with a table of what
+# was done, and fails when something was found.
+SECONDS ?= 60
+FUZZ_SECONDS ?= $(SECONDS)
+FUZZ_TARGETS ?= pb_codec_fuzz pb_serializer_fuzz pb_budget_fuzz pb_walker_fuzz codegen_plugin_fuzz
+fuzz: build/fuzz/build.ninja  ## The C++ fuzzers: parser, serializer, budgets, their estimate, plugin; each for SECONDS=n (libFuzzer, clang, ASan + UBSan)
 	cmake --build build/fuzz -j $(JOBS) --target $(FUZZ_TARGETS)
-	mkdir -p out/fuzz
+	rm -rf out/fuzz/cpp && mkdir -p out/fuzz/cpp
 	for target in $(FUZZ_TARGETS); do \
+	  echo "fuzz: $$target, $(FUZZ_SECONDS) s"; \
 	  mkdir -p build/fuzz/corpus/$$target; \
 	  setarch -R "$$(find build/fuzz/cpp -type f -name $$target)" -max_total_time=$(FUZZ_SECONDS) \
-	    -timeout=25 -rss_limit_mb=4096 -artifact_prefix=out/fuzz/$$target- build/fuzz/corpus/$$target \
-	    || exit 1; \
+	    -timeout=25 -rss_limit_mb=4096 -max_len=4096 -print_final_stats=1 -artifact_prefix=out/fuzz/$$target- \
+	    build/fuzz/corpus/$$target testdata/fuzz/$$target >out/fuzz/cpp/$$target.log 2>&1 \
+	    || tail -n 40 out/fuzz/cpp/$$target.log; \
 	done
+	python3 tools/fuzz_report.py $(FUZZ_TARGETS:%=out/fuzz/cpp/%.log)
+
+# What the fuzzers found worth keeping, without what adds nothing, as the corpora that the tests replay.
+fuzz-corpus: build/fuzz/build.ninja
+	cmake --build build/fuzz -j $(JOBS) --target $(FUZZ_TARGETS)
+	setarch -R python3 tools/fuzz_corpus.py --build-dir build/fuzz --out testdata/fuzz $(FUZZ_TARGETS)
 
 # Minimizing what was found to be interesting would take most of the time.
-fuzz-go: setup  ## Go's fuzzers, each for FUZZ_SECONDS: arenas against a model, the codec against protobuf, files of settings
-	for target in arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits config/FuzzParse; do \
-	  (cd go/$${target%/*} && GOWORK=off $(GO) test -run '^$$' -fuzz "^$${target#*/}\$$" \
-	    -fuzztime $(FUZZ_SECONDS)s -fuzzminimizetime 1x -parallel $(JOBS) .) || exit 1; \
+GO_FUZZ_TARGETS ?= arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits pb/FuzzBudget pb/inbound/FuzzDecoder config/FuzzParse
+fuzz-go: setup  ## Go's fuzzers, each for SECONDS=n: arenas against a model, the codec against protobuf, budgets, files of settings
+	rm -rf out/fuzz/go && mkdir -p out/fuzz/go
+	for target in $(GO_FUZZ_TARGETS); do \
+	  echo "fuzz: $$target, $(FUZZ_SECONDS) s"; \
+	  (cd go/$${target%/*} && GOWORK=off $(GO) test -run '^$$' -fuzz "^$${target##*/}\$$" \
+	    -fuzztime $(FUZZ_SECONDS)s -fuzzminimizetime 1x -parallel $(JOBS) .) \
+	    >out/fuzz/go/$${target##*/}.log 2>&1 || tail -n 40 out/fuzz/go/$${target##*/}.log; \
 	done
+	python3 tools/fuzz_report.py $(foreach target,$(GO_FUZZ_TARGETS),out/fuzz/go/$(notdir $(target)).log)
 
 ##@ Rules
 .PHONY: check check-format check-layers check-docs check-versions check-go check-vulns check-headers check-tidy check-dependencies sbom format

@@ -179,7 +179,7 @@ bool ParseWalking(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
   if (!scope.TryChargeOutside(wire::Walker::OwnBytes(levels_max), &refusal)) {
     throw BudgetExceeded(refusal);
   }
-  wire::Walker walker(*shape.get(), levels_max, strings);
+  wire::Walker walker(*shape.get(), wire_bytes, levels_max, strings);
   wire::CountedStream counted(input, wire_bytes, scope, walker);
   const bool ok = ParsePartialBounded(counted, wire_bytes, levels_max, message) && finish();
   if (counted.refused()) throw BudgetExceeded(counted.refusal());
@@ -290,7 +290,7 @@ ParseResult ExplainMalformed(Scope& scope, ZeroCopyInputStream& again, size_t wi
   try {
     const ShapeOf shape(message);
     if (shape.get() == nullptr) return kMalformed;
-    wire::Walker walker(*shape.get(), limits.depth_max, wire::Strings::kOnScope);
+    wire::Walker walker(*shape.get(), wire_bytes, limits.depth_max, wire::Strings::kOnScope);
     const void* data;
     int size;
     for (size_t left = wire_bytes; left != 0 && again.Next(&data, &size);) {

@@ -86,7 +86,8 @@ export class Detail {
       this.#fact(`Refused: ${limit}`, method.refused_by[limit] ? count(method.refused_by[limit]) : null);
     }
     const {scopes} = method;
-    this.#fact("Outlived their call", count(scopes.detached ?? scopes.retained));
+    this.#fact("Outlived their call", scopes.detached === undefined ? null : count(scopes.detached));
+    this.#fact("Left to the collector", scopes.retained === undefined ? null : count(scopes.retained));
     this.#fact("In quarantine so far", scopes.sampled === undefined ? null : count(scopes.sampled));
     this.#fact("Kept messages", method.kept?.instances_built ? `${count(method.kept.instances_idle)}, ${bytes(method.kept.bytes_idle)}` : null);
     this.#fact("Kept arenas", method.arenas ? `${count(method.arenas.kept)}, ${bytes(method.arenas.bytes_kept)}` : null);

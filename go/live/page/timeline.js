@@ -5,6 +5,8 @@ import {colour} from "./theme.js";
 
 const KEPT_MS = 15 * 60 * 1000;
 const HEIGHT = 190;
+// What the scale of time shows at least.
+const SHORTEST_S = 30;
 
 const MEMORY = {
   "c++": [["in use", "pool_bytes_in_use", "c1"], ["kept by threads", "pool_bytes_thread_cached", "c2"],
@@ -73,7 +75,7 @@ export class Timeline {
     const uplot = new uPlot({
       width: this.#width(place), height: HEIGHT, cursor: {y: false},
       legend: {live: true},
-      scales: {x: {time: true}, y: {range: (_, low, high) => [0, Math.max(high || 0, 1) * 1.1]}},
+      scales: {x: {time: true, range: (_, low, high) => (high === null ? [0, SHORTEST_S] : [Math.min(low, high - SHORTEST_S), high])}, y: {range: (_, low, high) => [0, Math.max(high || 0, 1) * 1.1]}},
       axes: [axis, {...axis, size: 68, values: (_, ticks) => ticks.map(format), ...(stacked ? {incrs: SIZES} : {})}],
       series: [{label: "time", value: (_, v) => (v === null ? "–" : new Date(v * 1000).toLocaleTimeString())}, ...shown],
       bands: stacked ? series.slice(1).map((_, i) => ({series: [i + 2, i + 1]})) : [],

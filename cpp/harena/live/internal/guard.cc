@@ -23,7 +23,8 @@ std::string NameOf(std::string_view host) {
     return std::string(host.substr(1, host.find(']') - 1));
   }
   const size_t colon = host.find(':');
-  const bool port = colon != std::string_view::npos && host.find(':', colon + 1) == host.npos;
+  const bool port =
+      colon != std::string_view::npos && host.find(':', colon + 1) == std::string_view::npos;
   return std::string(port ? host.substr(0, colon) : host);
 }
 

@@ -45,7 +45,10 @@ HttpAnswer Page(std::string_view name) {
 /// Reads the members of a request's body, none but `names`; or says what is wrong.
 Problem ParseBody(std::string_view body, std::initializer_list<std::string_view> names,
                   Json& json) {
-  json = Json::parse(body, nullptr, /*allow_exceptions=*/false);
+  // What is nested deeper is nothing that is wanted, and nlohmann-json copies by recursion.
+  constexpr int kDepthMax = 3;
+  const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kDepthMax; };
+  json = Json::parse(body, shallow, /*allow_exceptions=*/false);
   if (json.is_discarded() || !json.is_object()) {
     return "the body is not what is wanted: no JSON object";
   }

@@ -198,6 +198,17 @@ TEST_F(HandlerTest, WhatIsWrongIsSaidAndNothingChanges) {
   EXPECT_EQ(listed.size(), 1u) << listed;
 }
 
+TEST_F(HandlerTest, DeepNestingIsNoWayToTheEndOfTheStack) {
+  const std::string deep(30'000, '[');
+  const std::string back(30'000, ']');
+  for (const std::string& body :
+       {deep, deep + back, R"({"settings": {"mode": )" + deep + back + "}}",
+        R"({"settings": )" + deep + back + "}", R"({"method": )" + deep + back + "}"}) {
+    EXPECT_EQ(Ask("POST", "/harena/api/settings", body).status, 400u) << body.substr(0, 30);
+    EXPECT_EQ(Ask("POST", "/harena/api/undo", body).status, 400u) << body.substr(0, 30);
+  }
+}
+
 TEST_F(HandlerTest, TwoServersChangeTogetherOrNotAtAll) {
   TestServer limited("limited", {.request_bytes_max = 1 << 20});
   const Json heap = {{"method", "/test.Live/Rank"}, {"settings", {{"mode", "heap"}}}};

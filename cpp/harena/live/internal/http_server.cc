@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <string_view>
 #include <utility>
 
@@ -74,7 +75,7 @@ MHD_Result Send(MHD_Connection* connection, const HttpAnswer& answer) {
 
 /// libmicrohttpd calls it first with the headers, then with each part of the body, then with none.
 MHD_Result Access(void* handler, MHD_Connection* connection, const char* url, const char* method,
-                  const char*, const char* data, size_t* data_bytes, void** state) noexcept {
+                  const char*, const char* data, size_t* data_bytes, void** state) noexcept try {
   auto* incoming = static_cast<Incoming*>(*state);
   if (incoming == nullptr) {
     *state = new Incoming;
@@ -91,6 +92,8 @@ MHD_Result Access(void* handler, MHD_Connection* connection, const char* url, co
   }
   return Send(connection, static_cast<Handler*>(handler)->Answer(
                               RequestOf(connection, url, method, *incoming)));
+} catch (const std::exception&) {
+  return MHD_NO;  // no memory: it closes the connection, and the server goes on
 }
 
 void Completed(void*, MHD_Connection*, void** state, MHD_RequestTerminationCode) noexcept {

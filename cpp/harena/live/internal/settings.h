@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -21,7 +22,11 @@ using Problem = std::optional<std::string>;
 /// servers may have a method of one name.
 struct Place {
   std::string framework, method, pool, setting;
-  auto operator<=>(const Place&) const = default;
+
+  bool operator<(const Place& other) const {
+    return std::tie(framework, method, pool, setting) <
+           std::tie(other.framework, other.method, other.pool, other.setting);
+  }
 };
 
 /// What a change is to do. An empty method is every method, and the process or a page pool.
