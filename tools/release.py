@@ -118,8 +118,11 @@ def main() -> int:
         print("release: made")
     print(f"then:\n  git push origin {' '.join(made)}\n  make package test-packages   # its packages are those of the tag")
     for module in later:
+        replaced = re.findall(rf"^\s*(?:replace )?({re.escape(check_versions.OURS)}\S+) => ",
+                              (args.root / module / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
+        drops = " ".join(f"-dropreplace={name}" for name in replaced)
         print(f"and, when these can be fetched, for `go install` of {module}, on a branch of its own:\n"
-              f"  sed -i '/^replace/,/^)/d' go.mod && GOWORK=off go mod tidy   # in {module}\n"
+              f"  go mod edit {drops} && GOWORK=off go mod tidy   # in {module}\n"
               f"  git commit and git tag {module}/v{version}")
     return 1 if problems else 0
 

@@ -72,6 +72,7 @@ class ReleaseTest(unittest.TestCase):
         self.assertIn('name = "grpc", version = "1.65.0"', (self.root / "MODULE.bazel").read_text())
         code, said = self.run_release()
         self.assertEqual((code, self.git("tag")), (0, ""), "a dry run makes no tag")
+        self.assertIn(f"go mod edit -dropreplace={OURS}go && ", said)
         self.assertIn("git tag go/cmd/harena/v0.2.0", said)
         self.assertEqual(self.run_release("--tag")[0], 0)
         self.assertEqual(self.git("tag").split(), ["go/pb/v0.2.0", "go/v0.2.0", "v0.2.0"])
