@@ -2,6 +2,7 @@ package pb
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -126,20 +127,30 @@ func checkBudget(t *testing.T, mt protoreflect.MessageType, wire []byte, bytesMa
 	name := mt.Descriptor().FullName()
 	process := &arena.Budget{Name: "ProcessBytesMax"}
 	process.SetBytesMax(processBytesMax)
-	a := freshPool.Get()
-	a.SetBytesMax(bytesMax)
-	a.SetBudget(process)
-	o := UnmarshalOptions{AllowPartial: true, Limits: Limits{BytesMax: bytesMax}}
-	m := mt.New().Interface()
-	var err error
-	taken := int64(allocated(func() { err = o.Unmarshal(a, wire, m) }))
 	most := bytesMax
 	if processBytesMax > 0 {
 		most = min(most, processBytesMax)
 	}
+	o := UnmarshalOptions{AllowPartial: true, Limits: Limits{BytesMax: bytesMax}}
+	var a *arena.Arena
+	var m proto.Message
+	var err error
 	// The runtime rounds up what it is asked for, by an eighth at most; see beyondBytesMax for the
 	// rest, of which one slab is the largest part.
-	if taken > most+most/8+beyondBytesMax {
+	takenMax := most + most/8 + beyondBytesMax
+	taken := int64(math.MaxInt64)
+	// What else the process allocates counts too, so that only what is always too much is.
+	for tries := 0; tries < 3 && taken > takenMax; tries++ {
+		if a != nil {
+			a.Free()
+		}
+		a = freshPool.Get()
+		a.SetBytesMax(bytesMax)
+		a.SetBudget(process)
+		m = mt.New().Interface()
+		taken = int64(allocated(func() { err = o.Unmarshal(a, wire, m) }))
+	}
+	if taken > takenMax {
 		t.Errorf("%s: took %d bytes of %d for %d of wire (%v)", name, taken, most, len(wire), err)
 	}
 	if got := a.BytesTaken(); got > most+chunkBytes {
