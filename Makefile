@@ -22,7 +22,7 @@ GO_MODULES = $(shell sed -n 's/^\t\.\///p' go.work)
 SOURCES = $(shell find cpp bench -name gen -prune -o \( -name '*.h' -o -name '*.cc' \) -print)
 
 ##@ Everyday
-.PHONY: help setup build demo generate
+.PHONY: help setup build cli demo live generate
 help:  ## This list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -34,17 +34,28 @@ setup:  ## Install the Debian packages that are missing (asks for root only then
 build: build/release/build.ninja  ## Everything, optimised, in build/release
 	cmake --build build/release -j $(JOBS)
 
+cli: setup  ## The command-line tool, in build/harena
+	GOWORK=off $(GO) build -C go/cmd/harena -trimpath -o $(CURDIR)/build/harena .
+
 demo: build/release/build.ninja  ## The main job: real feeds over gRPC, every memory mode (QUICK=1, FULL=1, SATURATION=1)
 	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_server_codec \
 	  harena_demo_loader harena_alloc_count
 	python3 bench/demo/run.py --build-dir build/release --out out/demo \
 	  $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(SATURATION),--saturation)
 
+LANGUAGE ?= c++
+ADDRESS ?= 127.0.0.1:9090
+DURATION ?= 3600
+live: build/release/build.ninja  ## A demo server with load and its live page, until Ctrl-C (LANGUAGE=go, DURATION=seconds, ADDRESS)
+	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
+	python3 bench/live/run.py --build-dir build/release --language '$(LANGUAGE)' --address '$(ADDRESS)' \
+	  --seconds '$(DURATION)'
+
 generate: setup  ## Write the checked-in Go code of the .proto files again
 	go/tools/generate.sh
 
 ##@ Tests
-.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-slow soak test-safety model test-valgrind fuzz fuzz-go
+.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-live test-slow soak test-safety model test-valgrind fuzz fuzz-go
 test: test-release test-asan test-tsan test-go  ## All tests: C++ optimised, under ASan + UBSan, under TSan; then Go
 
 test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
@@ -64,6 +75,13 @@ test-go-debug: setup
 
 test-go-oldest: setup  ## The Go tests with the oldest Go that each module admits (downloaded)
 	tools/go_test.sh oldest go go/pb go/vet
+
+# Debian's own Python has Debian's packages.
+test-live: build/release/build.ninja  ## The live pages of both languages, in headless Chromium (screenshots in out/live)
+	tools/setup.sh chromium chromium-driver python3-selenium python3-jsonschema
+	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
+	/usr/bin/python3 -B bench/live/status_test.py --build-dir build/release
+	/usr/bin/python3 -B bench/live/page_test.py --build-dir build/release --out out/live
 
 test-slow: build  ## The tests that take minutes (memory growth over time)
 	ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure
@@ -203,8 +221,33 @@ bench-brpc: build/release/build.ninja  ## A real brpc server in every memory mod
 bench-go: setup  ## The Go arena, codec and gRPC adapter against their rivals
 	python3 bench/go/run.py --out out/bench/go.json $(if $(QUICK),--quick)
 
+##@ Docs
+.PHONY: docs
+# MkDocs and what it needs are PyPI's, in the versions that the file names.
+DOCS_PYTHON = build/docs-python
+$(DOCS_PYTHON)/bin/mkdocs: tools/docs_requirements.txt
+	@tools/setup.sh doxygen python3-venv
+	rm -rf $(DOCS_PYTHON)
+	python3 -m venv $(DOCS_PYTHON)
+	$(DOCS_PYTHON)/bin/pip install --quiet --no-deps --requirement $<
+	@touch $@
+
+# In a module made here: `go install` asks the module proxy for a list of versions that it does not give.
+build/go-tools/gomarkdoc: tools/versions.env | setup
+	rm -rf build/gomarkdoc
+	mkdir -p build/gomarkdoc build/go-tools
+	go=$(GO); cd build/gomarkdoc && export GOWORK=off && "$$go" mod init gomarkdoc.build && \
+	  "$$go" get github.com/princjef/gomarkdoc/cmd/gomarkdoc@$(GOMARKDOC_VERSION) && \
+	  "$$go" build -o ../go-tools/ github.com/princjef/gomarkdoc/cmd/gomarkdoc
+
+docs: setup $(DOCS_PYTHON)/bin/mkdocs build/go-tools/gomarkdoc  ## The docs site with the API of both languages, in out/site; a broken link fails
+	python3 tools/check_docs.py
+	NO_MKDOCS_2_WARNING=1 python3 tools/docs_site.py --go $(GO) --gomarkdoc $(CURDIR)/build/go-tools/gomarkdoc \
+	  --mkdocs $(CURDIR)/$(DOCS_PYTHON)/bin/mkdocs
+	python3 tools/docs_site_test.py --quiet
+
 ##@ Package
-.PHONY: package test-packages test-reproducible test-bazel test-release install clean
+.PHONY: package test-packages test-reproducible test-bazel test-modules install clean
 PACKAGES = out/packages
 package: setup  ## The Debian packages, checked by lintian, and what they are made from, in out/packages
 	@tools/setup.sh debhelper dpkg-dev lintian
@@ -223,7 +266,7 @@ test-bazel: setup  ## Build the Bazel targets with Debian's bazel against the sy
 	@tools/setup.sh bazel-bootstrap bazel-rules-java bazel-rules-proto
 	JOBS=$(JOBS) packaging/bazel/test_bazel.sh out/bazel
 
-test-release: setup  ## Build a user's Go module from the modules as the next release would tag them
+test-modules: setup  ## Build a user's Go module from the modules as the next release would tag them
 	python3 tools/release_test.py --quiet
 	python3 packaging/test/test_modules.py --go $(GO)
 

@@ -6,8 +6,6 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <memory>
-#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -16,19 +14,11 @@
 
 #include "bench/demo/demo_service.h"
 #include "bench/demo/modes.h"
+#include "bench/demo/operation.h"
 #include "bench/load/limits.h"
 #include "bench/load/process_stats.h"
 #include "bench/load/server_life.h"
 #include "harena/mem/fault_reporter.h"
-#if HARENA_LIVE
-#include "harena/live/listener.h"
-#endif
-
-#if HARENA_DEMO_METRICS
-#include <prometheus/exposer.h>
-
-#include "harena/exporters/prometheus/collector.h"
-#endif
 
 namespace {
 
@@ -41,30 +31,8 @@ struct Flags {
   int port = 0;
   harena::grpc::ServerOptions options;
   bool counts = false;
-  std::string metrics;
-  std::string live;
+  harena::bench::OperationFlags operation;
 };
-
-#if HARENA_LIVE
-using LivePage = std::optional<harena::live::Listener>;
-/// False when it was asked for and cannot be.
-bool Start(LivePage& page, const std::string& address) {
-  if (address.empty()) return true;
-  page.emplace(harena::live::ListenerOptions{.address = address});
-  if (page->problem()) std::fprintf(stderr, "live page: %s\n", page->problem()->c_str());
-  return !page->problem();
-}
-#else
-struct NoPage {
-  std::string address() const { return {}; }
-};
-using LivePage = std::optional<NoPage>;
-bool Start(LivePage&, const std::string& address) {
-  if (address.empty()) return true;
-  std::fprintf(stderr, "this build has no live page: install libmicrohttpd-dev, build again\n");
-  return false;
-}
-#endif
 
 int Serve(const Flags& flags) {
   const harena::bench::ServerLife life;
@@ -75,6 +43,7 @@ int Serve(const Flags& flags) {
   }
   harena::bench::DemoServiceImpl service;
   const auto seam = harena::bench::MakeModeSeam(flags.mode, service, flags.options);
+  const harena::bench::Operation operation(flags.operation);
   int port = 0;
   ::grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -86,24 +55,9 @@ int Serve(const Flags& flags) {
     std::fprintf(stderr, "cannot listen on 127.0.0.1:%d\n", flags.port);
     return 1;
   }
-#if HARENA_DEMO_METRICS
-  std::optional<::prometheus::Exposer> exposer;
-  const auto collector = std::make_shared<harena::prometheus::Collector>();
-  if (!flags.metrics.empty()) {
-    exposer.emplace(flags.metrics, /*num_threads=*/1);
-    exposer->RegisterCollectable(collector);
-  }
-#endif
-  LivePage page;
-  if (!Start(page, flags.live)) return 1;
   nlohmann::json ready = {{"port", port}, {"pid", getpid()}, {"mode", flags.mode}};
-  if (page) ready["live"] = page->address();
-#if HARENA_DEMO_METRICS
-  if (exposer) {
-    const std::string host = flags.metrics.substr(0, flags.metrics.rfind(':') + 1);
-    ready["metrics"] = host + std::to_string(exposer->GetListeningPorts().front());
-  }
-#endif
+  if (!operation.live_address().empty()) ready["live"] = operation.live_address();
+  if (!operation.metrics_address().empty()) ready["metrics"] = operation.metrics_address();
   std::printf("%s\n", ready.dump().c_str());
   std::fflush(stdout);
   life.WaitForEnd();
@@ -126,12 +80,8 @@ int main(int argc, char** argv) {
   app.add_option("--cpu", flags.cpu, "Core to run on; -1 for any")->capture_default_str();
   app.add_option("--port", flags.port, "Loopback port; 0 for any")->capture_default_str();
   harena::bench::AddLimits(app, flags.options.defaults, flags.options.process_bytes_max);
-#if HARENA_DEMO_METRICS
-  app.add_option("--metrics", flags.metrics, "Address for Prometheus, such as 127.0.0.1:9100");
-#endif
   app.add_flag("--counts", flags.counts, "Print what Harena counted as JSON at the end");
-  app.add_option("--live", flags.live,
-                 "Address of the live page, such as 127.0.0.1:9090; port 0 for any");
+  harena::bench::AddOperationFlags(app, flags.operation);
   bool list = false;
   app.add_flag("--list-modes", list, "Print the memory modes, one per line, and end");
   CLI11_PARSE(app, argc, argv);

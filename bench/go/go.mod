@@ -7,6 +7,7 @@ replace (
 	github.com/harena-project/harena/go/adapters/connectgo => ../../go/adapters/connectgo
 	github.com/harena-project/harena/go/adapters/grpcgo => ../../go/adapters/grpcgo
 	github.com/harena-project/harena/go/adapters/trpcgo => ../../go/adapters/trpcgo
+	github.com/harena-project/harena/go/config => ../../go/config
 	github.com/harena-project/harena/go/exporters/promgo => ../../go/exporters/promgo
 	github.com/harena-project/harena/go/pb => ../../go/pb
 )
@@ -18,6 +19,7 @@ require (
 	github.com/harena-project/harena/go/adapters/connectgo v0.0.0-00010101000000-000000000000
 	github.com/harena-project/harena/go/adapters/grpcgo v0.0.0-00010101000000-000000000000
 	github.com/harena-project/harena/go/adapters/trpcgo v0.0.0-00010101000000-000000000000
+	github.com/harena-project/harena/go/config v0.0.0-00010101000000-000000000000
 	github.com/harena-project/harena/go/exporters/promgo v0.0.0-00010101000000-000000000000
 	github.com/harena-project/harena/go/pb v0.0.0-00010101000000-000000000000
 	github.com/planetscale/vtprotobuf v0.6.1-0.20240319094008-0393e58bdf10
@@ -35,7 +37,7 @@ require (
 	github.com/andybalholm/brotli v1.0.4 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/fsnotify/fsnotify v1.4.9 // indirect
+	github.com/fsnotify/fsnotify v1.10.1 // indirect
 	github.com/golang/snappy v0.0.3 // indirect
 	github.com/google/flatbuffers v2.0.0+incompatible // indirect
 	github.com/hashicorp/errwrap v1.0.0 // indirect
@@ -61,6 +63,7 @@ require (
 	go.uber.org/multierr v1.6.0 // indirect
 	go.uber.org/zap v1.24.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	go.yaml.in/yaml/v4 v4.0.0 // indirect
 	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // indirect
 	golang.org/x/sync v0.23.0 // indirect

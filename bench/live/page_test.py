@@ -61,7 +61,7 @@ class PageTest(unittest.TestCase):
         self.view()
         self.browser.refresh()
         self.wait("live", lambda: self.text("#link-text") == "live")
-        self.wait("three methods", lambda: len(self.all("tbody tr")) == 3)
+        self.wait("three methods", lambda: len(self.all("#table tbody tr")) == 3)
 
     def tearDown(self):
         severe = [entry["message"] for entry in self.browser.get_log("browser")
@@ -106,11 +106,12 @@ class PageTest(unittest.TestCase):
             if value:
                 return value
             time.sleep(0.1)
+        Path(OPTIONS.out).mkdir(parents=True, exist_ok=True)
         self.browser.save_screenshot(str(Path(OPTIONS.out) / "failed.png"))
         return self.fail(f"no {what} after {PATIENCE_SECONDS} s")
 
     def row(self, method="Rank"):
-        return next(row for row in self.all("tbody tr") if row.find_element(By.CSS_SELECTOR, "b").text == method)
+        return next(row for row in self.all("#table tbody tr") if row.find_element(By.CSS_SELECTOR, "b").text == method)
 
     def cell(self, name, method="Rank"):
         return self.row(method).find_element(By.CSS_SELECTOR, f"td.{name}").text
@@ -238,9 +239,9 @@ class PageTest(unittest.TestCase):
         body = self.one("body")
         body.send_keys("/")
         self.browser.switch_to.active_element.send_keys("board")
-        self.wait("one method", lambda: len(self.all("tbody tr")) == 1)
+        self.wait("one method", lambda: len(self.all("#table tbody tr")) == 1)
         self.browser.switch_to.active_element.send_keys(Keys.ESCAPE)
-        self.wait("all methods", lambda: len(self.all("tbody tr")) == 3)
+        self.wait("all methods", lambda: len(self.all("#table tbody tr")) == 3)
         while self.browser.switch_to.active_element.get_attribute("class") != "method":
             self.browser.switch_to.active_element.send_keys(Keys.TAB)
         self.browser.switch_to.active_element.send_keys(Keys.ENTER)

@@ -67,7 +67,8 @@ class HarenaConan(ConanFile):
             CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["HARENA_GRPC"] = bool(self.options.grpc)
-        for name in ("BRPC", "TRPC", "TESTS", "BENCHES", "EXAMPLES", "CCACHE", "WERROR"):
+        for name in ("BRPC", "TRPC", "LIVE", "PROMETHEUS", "CONFIG_YAML", "TESTS", "BENCHES", "EXAMPLES", "CCACHE",
+                     "WERROR"):
             toolchain.cache_variables[f"HARENA_{name}"] = "OFF"
         toolchain.generate()
 

@@ -6,6 +6,7 @@ package serving
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/harena-project/harena/bench/go/demo"
 	"github.com/harena-project/harena/bench/go/gen/vt/benchpb"
 	"github.com/harena-project/harena/bench/go/process"
+	"github.com/harena-project/harena/go/config"
 	"github.com/harena-project/harena/go/live"
 	"github.com/harena-project/harena/go/scope"
 )
@@ -51,6 +53,7 @@ type settings struct {
 	counts     bool
 	live       string
 	metrics    string
+	config     string
 }
 
 // Main is the program: it reads the command line, serves until it is told to end, and exits.
@@ -67,6 +70,7 @@ func Main[S Server](framework Framework[S]) {
 	flag.BoolVar(&s.counts, "counts", false, "print what Harena counted as JSON at the end")
 	flag.StringVar(&s.live, "live", "", "address of the live page, such as 127.0.0.1:9090; port 0 for any")
 	flag.StringVar(&s.metrics, "metrics", "", "address for Prometheus, such as 127.0.0.1:9100; port 0 for any")
+	flag.StringVar(&s.config, "config", "", "file of settings, watched; wins over -mode and the limits given here")
 	list := flag.Bool("list-modes", false, "print the memory modes, one per line, and end")
 	versions := flag.Bool("versions", false, "print the versions of what is measured as JSON, and end")
 	flag.Parse()
@@ -100,6 +104,14 @@ func (f Framework[S]) serve(s settings) error {
 	server, methods, err := f.NewServer(s.mode, impl, s.options)
 	if err != nil {
 		return err
+	}
+	if s.config != "" {
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		watching := config.WatchOptions{Overrides: config.FromEnvironment(os.LookupEnv)}
+		if _, err := config.Watch(ctx, s.config, watching); err != nil {
+			return err
+		}
 	}
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", s.port))
 	if err != nil {

@@ -74,7 +74,7 @@ export class Detail {
     say(this.served, method.served === method.mode ? "" :
       `Requests are served as ${method.served}: these messages cannot do ${method.mode}.`);
     this.form.show(method.settings, writable);
-    this.drawing.replaceChildren(histogram(method));
+    this.drawing.replaceChildren(histogram(method, Math.max(280, this.drawing.clientWidth)));
     const learned = method.first_block_bytes;
     this.#fact("p50 / p90 / p99", [method.bytes.p50, method.bytes.p90, method.bytes.p99].map(bytes).join(" / "));
     this.#fact("Largest", bytes(method.bytes.max));

@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harena/live/internal/change_log.h"
@@ -84,9 +87,10 @@ Json StatusOf(const pb::Method& method, std::string_view framework) {
             {"detached", scopes.scopes_detached},
             {"sampled", scopes.scopes_sampled}}},
           {"bytes",
-           {{"p50", scopes.bytes_p50},
-            {"p90", scopes.bytes_p90},
-            {"p99", scopes.bytes_p99},
+           // An estimate may be above what there was.
+           {{"p50", std::min(scopes.bytes_p50, scopes.bytes_max)},
+            {"p90", std::min(scopes.bytes_p90, scopes.bytes_max)},
+            {"p99", std::min(scopes.bytes_p99, scopes.bytes_max)},
             {"max", scopes.bytes_max},
             {"sum", scopes.bytes_sum},
             {"histogram", HistogramOf(scopes.bytes)}}},
