@@ -5,6 +5,7 @@ panel shows what it answers to the panel's queries. Needs prometheus and matplot
 import argparse
 import contextlib
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -83,7 +84,10 @@ def draw(axis, panel: dict, api: str, start: float, end: float) -> int:
             lines += 1
     axis.set_title(f"{panel['title']} ({panel['fieldConfig']['defaults']['unit']})", fontsize=8)
     axis.tick_params(labelsize=6)
-    axis.set_ylim(bottom=0)
+    if "scaleDistribution" in panel["fieldConfig"]["defaults"]["custom"]:
+        axis.set_yscale("log", base=2)
+    else:
+        axis.set_ylim(bottom=0)
     axis.set_xlim(0, end - start)
     if lines:
         axis.legend(fontsize=5, loc="upper left")
@@ -98,8 +102,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=60)
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
     folder = args.out.resolve()
+    shutil.rmtree(folder / "tsdb", ignore_errors=True)  # an earlier run's
+    folder.mkdir(parents=True, exist_ok=True)
     build(find_go(), folder / "bin", ["demo-server"])
     demo = args.build_dir / "bench/demo"
     with contextlib.ExitStack() as stack:

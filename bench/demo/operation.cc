@@ -34,6 +34,7 @@ struct Operation::Parts {
 #if HARENA_METRICS
   std::shared_ptr<prometheus::Collector> collector;
   std::optional<::prometheus::Exposer> exposer;
+  std::string metrics_address;
 #endif
 #if HARENA_LIVE
   std::optional<live::Listener> page;
@@ -64,8 +65,8 @@ Operation::Operation(const OperationFlags& flags) : parts_(std::make_unique<Part
     parts_->collector = std::make_shared<prometheus::Collector>();
     parts_->exposer.emplace(flags.metrics, /*num_threads=*/1);
     parts_->exposer->RegisterCollectable(parts_->collector);
-    metrics_address_ = flags.metrics.substr(0, flags.metrics.rfind(':') + 1) +
-                       std::to_string(parts_->exposer->GetListeningPorts().front());
+    parts_->metrics_address = flags.metrics.substr(0, flags.metrics.rfind(':') + 1) +
+                              std::to_string(parts_->exposer->GetListeningPorts().front());
   }
 #else
   RefuseAbsent(flags.metrics, "--metrics", "prometheus-cpp-dev");
@@ -83,6 +84,13 @@ Operation::Operation(const OperationFlags& flags) : parts_(std::make_unique<Part
 }
 
 Operation::~Operation() = default;
+
+std::string Operation::metrics_address() const {
+#if HARENA_METRICS
+  if (parts_->exposer) return parts_->metrics_address;
+#endif
+  return {};
+}
 
 std::string Operation::live_address() const {
 #if HARENA_LIVE

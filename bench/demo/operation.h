@@ -29,13 +29,12 @@ class Operation {
 
   /// With the port in use; empty without a live page.
   std::string live_address() const;
-  /// Likewise; empty where Prometheus is not answered.
-  const std::string& metrics_address() const { return metrics_address_; }
+  /// Likewise for Prometheus.
+  std::string metrics_address() const;
 
  private:
   struct Parts;
   std::unique_ptr<Parts> parts_;
-  std::string metrics_address_;
 };
 
 }  // namespace harena::bench
