@@ -22,7 +22,7 @@ GO_MODULES = $(shell sed -n 's/^\t\.\///p' go.work)
 SOURCES = $(shell find cpp bench -name gen -prune -o \( -name '*.h' -o -name '*.cc' \) -print)
 
 ##@ Everyday
-.PHONY: help setup build demo generate
+.PHONY: help setup build demo replay generate
 help:  ## This list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -39,6 +39,11 @@ demo: build/release/build.ninja  ## The main job: real feeds over gRPC, every me
 	  harena_demo_loader harena_alloc_count
 	python3 bench/demo/run.py --build-dir build/release --out out/demo \
 	  $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(SATURATION),--saturation)
+
+# ARGS as `python3 bench/replay/run.py --help` says.
+replay: build/release/build.ninja  ## What your own messages would cost: ARGS="CAPTURE --proto FILE ..." (docs/replay.md)
+	cmake --build build/release -j $(JOBS) --target harena_pb protoc-gen-harena harena_replay_prepare
+	python3 bench/replay/run.py $(ARGS)
 
 generate: setup  ## Write the checked-in Go code of the .proto files again
 	go/tools/generate.sh
@@ -92,13 +97,13 @@ test-valgrind: build  ## The C++ unit tests of the optimised build under Valgrin
 
 # New inputs are kept, so that the next run goes on where this one stopped.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= pb_codec_fuzz codegen_plugin_fuzz
+FUZZ_TARGETS ?= pb_codec_fuzz codegen_plugin_fuzz replay_capture_fuzz
 fuzz: build/fuzz/build.ninja  ## The C++ fuzzers (codec against protobuf, plugin), each for FUZZ_SECONDS (libFuzzer, clang, ASan + UBSan)
 	cmake --build build/fuzz -j $(JOBS) --target $(FUZZ_TARGETS)
 	mkdir -p out/fuzz
 	for target in $(FUZZ_TARGETS); do \
 	  mkdir -p build/fuzz/corpus/$$target; \
-	  setarch -R "$$(find build/fuzz/cpp -type f -name $$target)" -max_total_time=$(FUZZ_SECONDS) \
+	  setarch -R "$$(find build/fuzz/cpp build/fuzz/bench -type f -name $$target)" -max_total_time=$(FUZZ_SECONDS) \
 	    -timeout=25 -rss_limit_mb=4096 -artifact_prefix=out/fuzz/$$target- build/fuzz/corpus/$$target \
 	    || exit 1; \
 	done
