@@ -36,13 +36,13 @@ class CaptureTest : public testing::Test {
     return {fs::directory_iterator(folder_), fs::directory_iterator()};
   }
   // Nobody may wait in Offer(), so a test that wants every call to be taken does.
-  static void OfferAndWait(Capture& capture, CapturedCall call) {
+  static void OfferAndWait(Capture& capture, const CapturedCall& call) {
     const auto handled = [&] {
       const CaptureStats stats = capture.stats();
       return stats.calls_written + stats.calls_dropped;
     };
     const uint64_t before = handled();
-    capture.Offer(std::move(call));
+    capture.Offer(call);
     while (handled() == before) std::this_thread::yield();
   }
 

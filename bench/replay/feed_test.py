@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Replays a real feed, whole: from the .proto and captured files to numbers, report and verdict."""
+"""Installs the replay and replays a real feed with it, whole: from the .proto and captured files to
+numbers, report and verdict."""
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -43,9 +45,18 @@ def make_capture(folder):
     (folder / "bad.req.bin").write_bytes(b"\x0a\x7f")
 
 
-def replay(args, out, *more):
+def install(args):
+    """What users get, which compiles its own copies of the sources; the program."""
+    prefix = args.work_dir / "prefix"
+    environment = {key: value for key, value in os.environ.items() if key != "DESTDIR"}
+    subprocess.run(["cmake", "--install", args.harena, "--component", "tools", "--prefix", prefix],
+                   check=True, stdout=subprocess.DEVNULL, env=environment)
+    return prefix / "share/harena/replay/bench/replay/run.py"
+
+
+def replay(args, program, out, *more):
     """Runs it; its output."""
-    command = [sys.executable, "-B", HERE / "run.py", out.parent / "capture",
+    command = [sys.executable, "-B", program, out.parent / "capture",
                "--proto", ROOT / "proto/harena/bench/v1/demo.proto", "-I", ROOT / "proto",
                "--harena", args.harena, "--protoc", args.protoc, "--cxx", args.cxx, "--jobs", "2",
                "--quick", "--rounds", "1", "--slice-ms", "5", "--out", out, *more]
@@ -70,11 +81,12 @@ def main():
     shutil.rmtree(args.work_dir, ignore_errors=True)
     make_capture(args.work_dir / "capture")
     out = args.work_dir / "out"
+    program = install(args)
 
-    done = replay(args, out, "--service-method", "/harena.bench.v1.DemoService/None")
+    done = replay(args, program, out, "--service-method", "/harena.bench.v1.DemoService/None")
     check(done.returncode == 1 and "--service-method" in done.stderr, f"unknown: {done.stderr}")
 
-    done = replay(args, out)
+    done = replay(args, program, out)
     print(done.stdout, done.stderr)
     check(done.returncode == 0, "the replay failed")
     results = json.loads((out / "replay.json").read_text(encoding="utf-8"))

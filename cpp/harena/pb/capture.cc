@@ -96,7 +96,7 @@ bool Capture::Wants() noexcept {
   return seen_.fetch_add(1, std::memory_order_relaxed) % options_.one_in == 0;
 }
 
-void Capture::Offer(CapturedCall call) noexcept {
+void Capture::Offer(const CapturedCall& call) noexcept {
   if (BytesOf(call) > options_.call_bytes_max) return Drop();
   try {
     std::string record = CaptureRecord(call);

@@ -65,7 +65,7 @@ class Capture {
   /// Whether the call that begins now is to be captured. To be asked once per call.
   bool Wants() noexcept;
   /// Takes a call that was wanted, or drops and counts it. Never throws.
-  void Offer(CapturedCall call) noexcept;
+  void Offer(const CapturedCall& call) noexcept;
   /// Counts and forgets a call that was wanted and cannot be offered.
   void Drop() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
 

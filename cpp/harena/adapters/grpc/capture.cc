@@ -3,7 +3,6 @@
 #include <chrono>
 #include <exception>
 #include <string>
-#include <utility>
 
 #include <google/protobuf/message_lite.h>
 
@@ -30,7 +29,7 @@ class CallCapture final : public ::grpc::experimental::Interceptor {
   ~CallCapture() override {
     // Without a response the call has failed, and of a refused one the request is not whole.
     if (whole_ && call_.response) {
-      capture_.Offer(std::move(call_));
+      capture_.Offer(call_);
     } else {
       capture_.Drop();
     }
