@@ -22,7 +22,7 @@ GO_MODULES = $(shell sed -n 's/^\t\.\///p' go.work)
 SOURCES = $(shell find cpp bench -name gen -prune -o \( -name '*.h' -o -name '*.cc' \) -print)
 
 ##@ Everyday
-.PHONY: help setup build demo replay generate
+.PHONY: help setup build cli demo live replay generate
 help:  ## This list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -34,11 +34,22 @@ setup:  ## Install the Debian packages that are missing (asks for root only then
 build: build/release/build.ninja  ## Everything, optimised, in build/release
 	cmake --build build/release -j $(JOBS)
 
+cli: setup  ## The command-line tool, in build/harena
+	GOWORK=off $(GO) build -C go/cmd/harena -trimpath -o $(CURDIR)/build/harena .
+
 demo: build/release/build.ninja  ## The main job: real feeds over gRPC, every memory mode (QUICK=1, FULL=1, SATURATION=1)
 	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_server_codec \
 	  harena_demo_loader harena_alloc_count
 	python3 bench/demo/run.py --build-dir build/release --out out/demo \
 	  $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(SATURATION),--saturation)
+
+LANGUAGE ?= c++
+ADDRESS ?= 127.0.0.1:9090
+DURATION ?= 3600
+live: build/release/build.ninja  ## A demo server with load and its live page, until Ctrl-C (LANGUAGE=go, DURATION=seconds, ADDRESS)
+	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
+	python3 bench/live/run.py --build-dir build/release --language '$(LANGUAGE)' --address '$(ADDRESS)' \
+	  --seconds '$(DURATION)'
 
 # ARGS as `python3 bench/replay/run.py --help` says.
 replay: build/release/build.ninja  ## What your own messages would cost: ARGS="CAPTURE --proto FILE ..." (docs/replay.md)
@@ -49,7 +60,7 @@ generate: setup  ## Write the checked-in Go code of the .proto files again
 	go/tools/generate.sh
 
 ##@ Tests
-.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-slow soak test-safety model test-valgrind fuzz fuzz-go
+.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-live test-slow soak test-safety model test-valgrind fuzz fuzz-corpus fuzz-go
 test: test-release test-asan test-tsan test-go  ## All tests: C++ optimised, under ASan + UBSan, under TSan; then Go
 
 test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
@@ -69,6 +80,13 @@ test-go-debug: setup
 
 test-go-oldest: setup  ## The Go tests with the oldest Go that each module admits (downloaded)
 	tools/go_test.sh oldest go go/pb go/vet
+
+# Debian's own Python has Debian's packages.
+test-live: build/release/build.ninja  ## The live pages of both languages, in headless Chromium (screenshots in out/live)
+	tools/setup.sh chromium chromium-driver python3-selenium python3-jsonschema
+	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
+	/usr/bin/python3 -B bench/live/status_test.py --build-dir build/release
+	/usr/bin/python3 -B bench/live/page_test.py --build-dir build/release --out out/live
 
 test-slow: build  ## The tests that take minutes (memory growth over time)
 	ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure
@@ -95,29 +113,44 @@ test-safety: setup $(SAFETY_BUILDS:%=build/%/build.ninja)  ## What must hold aga
 test-valgrind: build  ## The C++ unit tests of the optimised build under Valgrind's memcheck (takes an hour; VALGRIND_TESTS=pattern)
 	tools/valgrind.sh build/release '$(VALGRIND_TESTS)'
 
-# New inputs are kept, so that the next run goes on where this one stopped.
-FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= pb_codec_fuzz codegen_plugin_fuzz replay_capture_fuzz
-fuzz: build/fuzz/build.ninja  ## The C++ fuzzers (codec against protobuf, plugin), each for FUZZ_SECONDS (libFuzzer, clang, ASan + UBSan)
+# New inputs are kept, so that the next run goes on where this one stopped. Each ends with a table of what
+# was done, and fails when something was found.
+SECONDS ?= 60
+FUZZ_SECONDS ?= $(SECONDS)
+FUZZ_TARGETS ?= pb_codec_fuzz pb_serializer_fuzz pb_budget_fuzz pb_walker_fuzz codegen_plugin_fuzz replay_capture_fuzz
+fuzz: build/fuzz/build.ninja  ## The C++ fuzzers: parser, serializer, budgets, their estimate, plugin, captures; each for SECONDS=n (libFuzzer, clang, ASan + UBSan)
 	cmake --build build/fuzz -j $(JOBS) --target $(FUZZ_TARGETS)
-	mkdir -p out/fuzz
+	rm -rf out/fuzz/cpp && mkdir -p out/fuzz/cpp
 	for target in $(FUZZ_TARGETS); do \
+	  echo "fuzz: $$target, $(FUZZ_SECONDS) s"; \
 	  mkdir -p build/fuzz/corpus/$$target; \
 	  setarch -R "$$(find build/fuzz/cpp build/fuzz/bench -type f -name $$target)" -max_total_time=$(FUZZ_SECONDS) \
-	    -timeout=25 -rss_limit_mb=4096 -artifact_prefix=out/fuzz/$$target- build/fuzz/corpus/$$target \
-	    || exit 1; \
+	    -timeout=25 -rss_limit_mb=4096 -max_len=4096 -print_final_stats=1 -artifact_prefix=out/fuzz/$$target- \
+	    build/fuzz/corpus/$$target testdata/fuzz/$$target >out/fuzz/cpp/$$target.log 2>&1 \
+	    || tail -n 40 out/fuzz/cpp/$$target.log; \
 	done
+	python3 tools/fuzz_report.py $(FUZZ_TARGETS:%=out/fuzz/cpp/%.log)
+
+# What the fuzzers found worth keeping, without what adds nothing, as the corpora that the tests replay.
+fuzz-corpus: build/fuzz/build.ninja
+	cmake --build build/fuzz -j $(JOBS) --target $(FUZZ_TARGETS)
+	setarch -R python3 tools/fuzz_corpus.py --build-dir build/fuzz --out testdata/fuzz $(FUZZ_TARGETS)
 
 # Minimizing what was found to be interesting would take most of the time.
-fuzz-go: setup  ## Go's fuzzers, each for FUZZ_SECONDS: arenas against a model, the codec against protobuf
-	for target in arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits; do \
-	  (cd go/$${target%/*} && GOWORK=off $(GO) test -run '^$$' -fuzz "^$${target#*/}\$$" \
-	    -fuzztime $(FUZZ_SECONDS)s -fuzzminimizetime 1x -parallel $(JOBS) .) || exit 1; \
+GO_FUZZ_TARGETS ?= arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits pb/FuzzBudget pb/inbound/FuzzDecoder config/FuzzParse
+fuzz-go: setup  ## Go's fuzzers, each for SECONDS=n: arenas against a model, the codec against protobuf, budgets, files of settings
+	rm -rf out/fuzz/go && mkdir -p out/fuzz/go
+	for target in $(GO_FUZZ_TARGETS); do \
+	  echo "fuzz: $$target, $(FUZZ_SECONDS) s"; \
+	  (cd go/$${target%/*} && GOWORK=off $(GO) test -run '^$$' -fuzz "^$${target##*/}\$$" \
+	    -fuzztime $(FUZZ_SECONDS)s -fuzzminimizetime 1x -parallel $(JOBS) .) \
+	    >out/fuzz/go/$${target##*/}.log 2>&1 || tail -n 40 out/fuzz/go/$${target##*/}.log; \
 	done
+	python3 tools/fuzz_report.py $(foreach target,$(GO_FUZZ_TARGETS),out/fuzz/go/$(notdir $(target)).log)
 
 ##@ Rules
-.PHONY: check check-format check-layers check-docs check-versions check-go check-vulns check-headers check-tidy check-dependencies sbom format
-check: check-format check-layers check-docs check-versions check-go check-vulns check-dependencies check-headers check-tidy  ## Format, layers, file sizes, docs, tools, Go, known vulnerabilities, headers, clang-tidy
+.PHONY: check check-format check-layers check-docs check-deploy check-versions check-go check-vulns check-headers check-tidy check-dependencies sbom format
+check: check-format check-layers check-docs check-deploy check-versions check-go check-vulns check-dependencies check-headers check-tidy  ## Format, layers, file sizes, docs, tools, Go, known vulnerabilities, headers, clang-tidy
 
 check-format: setup
 	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES) || { echo 'check-format: `make format` mends this' >&2; exit 1; }
@@ -130,6 +163,11 @@ check-layers: setup
 check-docs: setup
 	python3 tools/check_docs.py
 	python3 tools/check_docs_test.py --quiet
+
+check-deploy: setup  ## The dashboard and the alert rules, against docs/metrics.md and by promtool (installs prometheus)
+	@command -v promtool >/dev/null || tools/setup.sh prometheus
+	python3 tools/check_deploy.py
+	python3 tools/check_deploy_test.py --quiet
 
 check-versions: setup
 	python3 tools/check_versions.py
@@ -157,6 +195,14 @@ check-tidy: build/release/build.ninja
 format: setup  ## Rewrite the C++ and Go files in the project's format
 	@$(CLANG_FORMAT) -i $(SOURCES)
 	@$(dir $(GO))gofmt -w go bench/go
+
+##@ Pictures
+.PHONY: dashboard
+# Debian's own Python, which has its packages.
+dashboard: build/release/build.ninja  ## The dashboard's panels, of a real Prometheus that scrapes the demo (installs prometheus; out/dashboard)
+	tools/setup.sh prometheus python3-matplotlib
+	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
+	/usr/bin/python3 -B deploy/render.py --build-dir build/release --out out/dashboard $(if $(QUICK),--seconds 20)
 
 ##@ Benchmarks
 .PHONY: bench bench-messages bench-codegen bench-mem bench-budgets bench-safety bench-brpc bench-go
@@ -195,8 +241,55 @@ bench-brpc: build/release/build.ninja  ## A real brpc server in every memory mod
 bench-go: setup  ## The Go arena, codec and gRPC adapter against their rivals
 	python3 bench/go/run.py --out out/bench/go.json $(if $(QUICK),--quick)
 
+##@ Docs
+.PHONY: docs
+# MkDocs and what it needs are PyPI's, in the versions that the file names.
+DOCS_PYTHON = build/docs-python
+$(DOCS_PYTHON)/bin/mkdocs: tools/docs_requirements.txt
+	@tools/setup.sh doxygen python3-venv
+	rm -rf $(DOCS_PYTHON)
+	python3 -m venv $(DOCS_PYTHON)
+	$(DOCS_PYTHON)/bin/pip install --quiet --no-deps --requirement $<
+	@touch $@
+
+# In a module made here: `go install` asks the module proxy for a list of versions that it does not give.
+build/go-tools/gomarkdoc: tools/versions.env | setup
+	rm -rf build/gomarkdoc
+	mkdir -p build/gomarkdoc build/go-tools
+	go=$(GO); cd build/gomarkdoc && export GOWORK=off && "$$go" mod init gomarkdoc.build && \
+	  "$$go" get github.com/princjef/gomarkdoc/cmd/gomarkdoc@$(GOMARKDOC_VERSION) && \
+	  "$$go" build -o ../go-tools/ github.com/princjef/gomarkdoc/cmd/gomarkdoc
+
+docs: setup $(DOCS_PYTHON)/bin/mkdocs build/go-tools/gomarkdoc  ## The docs site with the API of both languages, in out/site; a broken link fails
+	python3 tools/check_docs.py
+	NO_MKDOCS_2_WARNING=1 python3 tools/docs_site.py --go $(GO) --gomarkdoc $(CURDIR)/build/go-tools/gomarkdoc \
+	  --mkdocs $(CURDIR)/$(DOCS_PYTHON)/bin/mkdocs
+	python3 tools/docs_site_test.py --quiet
+
 ##@ Package
-.PHONY: install clean
+.PHONY: package test-packages test-reproducible test-bazel test-modules install clean
+PACKAGES = out/packages
+package: setup  ## The Debian packages, checked by lintian, and what they are made from, in out/packages
+	@tools/setup.sh debhelper dpkg-dev help2man lintian
+	JOBS=$(JOBS) packaging/build_debs.sh $(PACKAGES)
+	lintian --fail-on error,warning $(PACKAGES)/*.deb
+
+test-packages: package  ## Install the packages in a clean Debian (chroot; root) and run the README's example there
+	@tools/setup.sh mmdebstrap iproute2
+	python3 packaging/test/test_packages.py $(PACKAGES)
+
+test-reproducible: setup  ## Build the packages twice, differently, and compare the bytes
+	@tools/setup.sh debhelper dpkg-dev help2man
+	JOBS=$(JOBS) packaging/test/test_reproducible.sh out/reproducible
+
+test-bazel: setup  ## Build the Bazel targets with Debian's bazel against the system's libraries
+	@tools/setup.sh bazel-bootstrap bazel-rules-java bazel-rules-proto
+	JOBS=$(JOBS) packaging/bazel/test_bazel.sh out/bazel
+
+test-modules: setup  ## Build a user's Go module from the modules as the next release would tag them
+	python3 tools/release_test.py --quiet
+	python3 packaging/test/test_modules.py --go $(GO)
+
 # The layers, and a program that is linked with all of them.
 SBOM_LAYERS = base mem scope pb adapters/grpc
 SBOM_GO_MODULES = $(filter-out bench/% go/tools,$(GO_MODULES))

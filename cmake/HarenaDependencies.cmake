@@ -38,66 +38,27 @@ if(HARENA_GRPC)
   endif()
 endif()
 
-# AUTO builds the adapter where brpc is; ON insists. HARENA_WITH_BRPC is what came of it.
-set(HARENA_WITH_BRPC OFF)
-if(HARENA_BRPC STREQUAL "AUTO" AND HARENA_SANITIZE)
+harena_optional(BRPC WHAT "harena::brpc, the brpc adapter"
+  FIND brpc MODULE TARGETS brpc::brpc
+  MISSING "brpc 1.11 or later, or gflags, was not found. On Debian: "
+    "apt-get install libgflags-dev libleveldb-dev libssl-dev zlib1g-dev, then build brpc as "
+    "docs/brpc.md says and pass -DCMAKE_PREFIX_PATH=<where it is installed>"
   # A brpc that was not built with the sanitizer switches stacks behind its back.
-  set(HARENA_BRPC_ABSENT "HARENA_SANITIZE is set; -DHARENA_BRPC=ON with a brpc built for it")
-elseif(HARENA_BRPC STREQUAL "AUTO" AND NOT HARENA_PB)
-  set(HARENA_BRPC_ABSENT "HARENA_PB is OFF")
-elseif(HARENA_BRPC)
-  if(NOT HARENA_PB)
-    message(FATAL_ERROR "HARENA_BRPC needs HARENA_PB: set HARENA_PB=ON or HARENA_BRPC=OFF")
-  endif()
-  find_package(brpc QUIET MODULE)
-  if(TARGET brpc::brpc)
-    set(HARENA_WITH_BRPC ON)
-  else()
-    set(HARENA_BRPC_ABSENT "brpc 1.11 or later, or gflags, was not found. On Debian: "
-      "apt-get install libgflags-dev libleveldb-dev libssl-dev zlib1g-dev, then build brpc as "
-      "docs/brpc.md says and pass -DCMAKE_PREFIX_PATH=<where it is installed>")
-    string(CONCAT HARENA_BRPC_ABSENT ${HARENA_BRPC_ABSENT})
-    if(NOT HARENA_BRPC STREQUAL "AUTO")
-      message(FATAL_ERROR "${HARENA_BRPC_ABSENT}. Without the brpc adapter: -DHARENA_BRPC=OFF")
-    endif()
-  endif()
-else()
-  set(HARENA_BRPC_ABSENT "HARENA_BRPC is OFF")
-endif()
-if(NOT HARENA_WITH_BRPC)
-  message(STATUS "The brpc adapter and its tests are left out: ${HARENA_BRPC_ABSENT}")
-endif()
-
-# The same for tRPC-Cpp.
-set(HARENA_WITH_TRPC OFF)
-if(HARENA_TRPC STREQUAL "AUTO" AND HARENA_SANITIZE)
-  set(HARENA_TRPC_ABSENT "HARENA_SANITIZE is set; -DHARENA_TRPC=ON to have it all the same")
-elseif(HARENA_TRPC STREQUAL "AUTO" AND NOT HARENA_PB)
-  set(HARENA_TRPC_ABSENT "HARENA_PB is OFF")
-elseif(HARENA_TRPC)
-  if(NOT HARENA_PB)
-    message(FATAL_ERROR "HARENA_TRPC needs HARENA_PB: set HARENA_PB=ON or HARENA_TRPC=OFF")
-  endif()
-  find_package(trpc QUIET MODULE)
-  if(TARGET trpc::trpc)
-    set(HARENA_WITH_TRPC ON)
-  else()
-    set(HARENA_TRPC_ABSENT "tRPC-Cpp with its arenas was not found")
-    if(trpc_REASON)
-      set(HARENA_TRPC_ABSENT "${trpc_REASON}")
-    endif()
-    string(APPEND HARENA_TRPC_ABSENT ". Build it as docs/trpc.md says (with -DTRPC_PROTO_USE_ARENA "
-      "and Harena's protobuf) and pass -DCMAKE_PREFIX_PATH=<where it is installed>")
-    if(NOT HARENA_TRPC STREQUAL "AUTO")
-      message(FATAL_ERROR "${HARENA_TRPC_ABSENT}. Without the tRPC adapter: -DHARENA_TRPC=OFF")
-    endif()
-  endif()
-else()
-  set(HARENA_TRPC_ABSENT "HARENA_TRPC is OFF")
-endif()
-if(NOT HARENA_WITH_TRPC)
-  message(STATUS "The tRPC adapter is left out, and tested without tRPC: ${HARENA_TRPC_ABSENT}")
-endif()
+  NOT_SANITIZED "-DHARENA_BRPC=ON with a brpc built for it")
+harena_optional(TRPC WHAT "harena::trpc, the tRPC-Cpp adapter"
+  FIND trpc MODULE TARGETS trpc::trpc
+  MISSING "tRPC-Cpp with its arenas was not found. Build it as docs/trpc.md says (with "
+    "-DTRPC_PROTO_USE_ARENA and Harena's protobuf) and pass -DCMAKE_PREFIX_PATH=<where it is installed>"
+  NOT_SANITIZED "-DHARENA_TRPC=ON to have it all the same")
+harena_optional(PROMETHEUS WHAT "harena::prometheus, the exporter"
+  FIND prometheus-cpp CONFIG TARGETS prometheus-cpp::core
+  MISSING "prometheus-cpp was not found. On Debian: `make setup`, or apt-get install prometheus-cpp-dev")
+harena_optional(LIVE WHAT "harena::live, the live page"
+  FIND microhttpd MODULE TARGETS microhttpd::microhttpd
+  MISSING "libmicrohttpd was not found. On Debian: `make setup`, or apt-get install libmicrohttpd-dev")
+harena_optional(CONFIG_YAML WHAT "harena::config, settings from YAML files"
+  FIND yaml-cpp CONFIG TARGETS yaml-cpp yaml-cpp::yaml-cpp
+  MISSING "yaml-cpp was not found. On Debian: `make setup`, or apt-get install libyaml-cpp-dev")
 
 if(HARENA_TESTS)
   find_package(GTest CONFIG QUIET)
@@ -118,12 +79,18 @@ if(HARENA_BENCHES)
   endif()
 endif()
 
+if(HARENA_WITH_LIVE OR HARENA_TESTS OR HARENA_BENCHES)
+  find_package(nlohmann_json CONFIG QUIET)
+  if(NOT TARGET nlohmann_json::nlohmann_json)
+    message(FATAL_ERROR "nlohmann-json was not found. On Debian: `make setup`, or apt-get install "
+      "nlohmann-json3-dev. Without what needs it: -DHARENA_LIVE=OFF -DHARENA_TESTS=OFF -DHARENA_BENCHES=OFF")
+  endif()
+endif()
+
 if(HARENA_TESTS OR HARENA_BENCHES)
   find_package(CLI11 CONFIG QUIET)
-  find_package(nlohmann_json CONFIG QUIET)
-  if(NOT TARGET CLI11::CLI11 OR NOT TARGET nlohmann_json::nlohmann_json)
-    message(FATAL_ERROR "CLI11 or nlohmann-json was not found. On Debian: `make setup`, "
-      "or apt-get install libcli11-dev nlohmann-json3-dev. "
+  if(NOT TARGET CLI11::CLI11)
+    message(FATAL_ERROR "CLI11 was not found. On Debian: `make setup`, or apt-get install libcli11-dev. "
       "Without tests and benchmarks: -DHARENA_TESTS=OFF -DHARENA_BENCHES=OFF")
   endif()
 endif()

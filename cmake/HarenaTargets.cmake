@@ -1,4 +1,4 @@
-# The three shapes of target in this tree: a library layer, a test, a micro-benchmark.
+# The shapes of target in this tree: a library layer, a test, a micro-benchmark, a fuzzer.
 include_guard(GLOBAL)
 include(GNUInstallDirs)
 include(HarenaFlags)
@@ -96,6 +96,38 @@ endif()
 ")
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
   endif()
+endfunction()
+
+#   harena_fuzz(<name> SRCS <a_fuzz.cc>... [MUTATOR <b_fuzz.cc>] [DEPS <target>...])
+#
+# A fuzzer: in builds with HARENA_FUZZ the program <name>, with libFuzzer. In builds with tests
+# <name>_replay, which ctest runs over the corpus testdata/fuzz/<name>. MUTATOR has the functions that
+# only libFuzzer calls.
+function(harena_fuzz name)
+  cmake_parse_arguments(arg "" "MUTATOR" "SRCS;DEPS" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "harena_fuzz(${name}): unknown argument(s): ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(programs)
+  if(HARENA_FUZZ)
+    add_executable(${name} ${arg_SRCS} ${arg_MUTATOR})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    list(APPEND programs ${name})
+  endif()
+  if(HARENA_TESTS)
+    add_executable(${name}_replay ${arg_SRCS} ${PROJECT_SOURCE_DIR}/cpp/tests/fuzz_replay.cc)
+    list(APPEND programs ${name}_replay)
+    add_test(NAME ${name}.corpus
+      COMMAND ${name}_replay ${PROJECT_SOURCE_DIR}/testdata/fuzz/${name})
+    set_tests_properties(${name}.corpus PROPERTIES
+      LABELS fast TIMEOUT 300 ${HARENA_TEST_PROPERTIES})
+  endif()
+  foreach(program ${programs})
+    harena_private_flags(${program})
+    target_include_directories(${program} PRIVATE ${HARENA_INCLUDE_ROOT})
+    target_compile_features(${program} PRIVATE cxx_std_20)
+    target_link_libraries(${program} PRIVATE ${arg_DEPS})
+  endforeach()
 endfunction()
 
 #   harena_safety_programs(<target>...)

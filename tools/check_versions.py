@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the tools of this machine with tools/versions.env and, for Go's tools, with go/tools/go.mod.
+"""Compares the tools of this machine with tools/versions.env and, for Go's tools, with go/tools/go.mod; and
+the project's own version, wherever it stands, with CMake's.
 
 A tool whose verdict depends on its version must be of that version, others must not be older than the
 oldest that is known to work. What is merely another version than the tested one is said, not refused.
@@ -80,6 +81,55 @@ def check_places(wanted: dict[str, str], root: Path = ROOT) -> list[str]:
     return problems
 
 
+# Where the project's version stands: CMake's is the one that the others follow.
+PROJECT_VERSIONS = {
+    "CMakeLists.txt": r"(project\(harena VERSION )(\S+?)( )",
+    "MODULE.bazel": r'(module\(\n    name = "harena",\n    version = ")([^"]+)(")',
+    "packaging/vcpkg/ports/harena/vcpkg.json": r'("version": ")([^"]+)(")',
+}
+OURS = "github.com/harena-project/harena/"
+REQUIRE_OF_OURS = rf"^(\s+|require )({re.escape(OURS)}\S+) (v\S+)"
+NOT_RELEASED = "v0.0.0-00010101000000-000000000000"  # what Go writes for a module that is replaced
+
+
+def project_version(root: Path = ROOT) -> str:
+    return re.search(PROJECT_VERSIONS["CMakeLists.txt"], (root / "CMakeLists.txt").read_text("utf-8")).group(2)
+
+
+def go_modules(root: Path = ROOT) -> list[str]:
+    return re.findall(r"^\t\./(\S+)$", (root / "go.work").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def requires_of_ours(root: Path, module: str) -> list[tuple[str, str]]:
+    """(module, version) of what a go.mod requires of this repository."""
+    text = (root / module / "go.mod").read_text(encoding="utf-8")
+    return [(found[1], found[2]) for found in re.findall(REQUIRE_OF_OURS, text, re.MULTILINE)]
+
+
+def check_project(root: Path = ROOT) -> list[str]:
+    """The project's version is the same wherever it stands; so are the Go modules' names for each other."""
+    problems = []
+    version = project_version(root)
+    for name, pattern in PROJECT_VERSIONS.items():
+        found = re.search(pattern, (root / name).read_text(encoding="utf-8"))
+        if found is None:
+            problems.append(f"{name}: no version of the project")
+        elif found.group(2) != version:
+            problems.append(f"{name}: version {found.group(2)}; CMakeLists.txt says {version}")
+    required = set()
+    for module in go_modules(root):
+        text = (root / module / "go.mod").read_text(encoding="utf-8")
+        if not re.search(rf"^module {re.escape(OURS + module)}$", text, re.MULTILINE):
+            problems.append(f"{module}/go.mod: is not the module {OURS}{module}")
+        for name, wanted in requires_of_ours(root, module):
+            required.add(wanted)
+            if wanted not in (NOT_RELEASED, f"v{version}"):
+                problems.append(f"{module}/go.mod: requires {name} {wanted}; CMakeLists.txt says {version}")
+    if len(required) > 1:
+        problems.append(f"the go.mod files require one another in several versions: {', '.join(sorted(required))}")
+    return problems
+
+
 def check_go_tools(go: str) -> tuple[list[str], int]:
     """The programs in build/go-tools were made from the modules that go/tools/go.mod pins."""
     env = dict(os.environ, GOWORK="off")
@@ -102,7 +152,7 @@ def check_go_tools(go: str) -> tuple[list[str], int]:
 def main() -> int:
     wanted = pins(ROOT / "tools/versions.env")
     problems, notes = check(wanted)
-    problems += check_places(wanted)
+    problems += check_places(wanted) + check_project()
     go = subprocess.run([ROOT / "tools/go_path.sh"], text=True, capture_output=True, check=False).stdout.strip()
     count = 0
     if go:
@@ -116,7 +166,7 @@ def main() -> int:
     for problem in problems:
         print(f"versions: {problem}", file=sys.stderr)
     if not problems:
-        print(f"versions: as tools/versions.env says; {count} Go tools as go/tools/go.mod says")
+        print(f"versions: Harena {project_version()}; tools as tools/versions.env says; {count} Go tools as go/tools/go.mod says")
     return 1 if problems else 0
 
 

@@ -46,7 +46,7 @@ class CheckVersionsTest(unittest.TestCase):
         wanted = check_versions.pins(check_versions.ROOT / "tools/versions.env")
         self.assertLessEqual(set(WANTED) | {"GO_TOOLCHAIN", "DEBIAN_RELEASE"}, set(wanted))
         for key, value in wanted.items():
-            self.assertRegex(value, r"^(go)?\d+(\.\d+)*$", key)
+            self.assertRegex(value, r"^(go|v)?\d+(\.\d+)*$", key)
 
     def test_versions_stand_in_one_place(self):
         self.assertEqual(check_versions.check_places({"CLANG_VERSION": "14"}), [])

@@ -24,6 +24,9 @@ import uuid
 from datetime import datetime, timezone
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+from check_versions import project_version  # noqa: E402 (the path line above makes it importable)
+
 ROOT = Path(__file__).parents[1]
 PROJECT = "pkg:github/harena-project/harena"
 
@@ -31,10 +34,6 @@ PROJECT = "pkg:github/harena-project/harena"
 def output(*command, cwd=None, env=None) -> str:
     return subprocess.run([str(word) for word in command], check=True, text=True, cwd=cwd, env=env,
                           stdout=subprocess.PIPE).stdout
-
-
-def version_of_project() -> str:
-    return re.search(r"project\(harena VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text("utf-8")).group(1)
 
 
 def time_of_sources() -> str:
@@ -110,7 +109,7 @@ def library_components(files: dict[str, Path]) -> dict[str, dict]:
 
 
 def cpp_document(build: Path, files: list[Path]) -> dict:
-    version = version_of_project()
+    version = project_version()
     main = {"type": "framework", "bom-ref": "harena-cpp", "name": "harena-cpp", "version": version,
             "purl": f"{PROJECT}@{version}", "licenses": [{"license": {"id": "Apache-2.0"}}]}
     components: dict[str, dict] = {}
@@ -146,7 +145,7 @@ def cpp_document(build: Path, files: list[Path]) -> dict:
 
 def go_document(go: str, modules: list[str]) -> dict:
     env = dict(os.environ, GOWORK="off", GOFLAGS="-mod=readonly")
-    version = version_of_project()
+    version = project_version()
     main = {"type": "framework", "bom-ref": "harena-go", "name": "harena-go", "version": version,
             "purl": f"{PROJECT}@{version}", "licenses": [{"license": {"id": "Apache-2.0"}}]}
     go_version = output(go, "env", "GOVERSION", env=env).strip().removeprefix("go")

@@ -16,10 +16,16 @@ packages=(
   build-essential cmake ninja-build ccache pkg-config python3
   # what Harena links to: protobuf and gRPC, with their compilers
   libprotobuf-dev libprotoc-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc libabsl-dev
+  # what the exporter links to
+  prometheus-cpp-dev
+  # the live page
+  libmicrohttpd-dev nlohmann-json3-dev
+  # files of settings
+  libyaml-cpp-dev
   # tests
   libgtest-dev libgmock-dev librapidcheck-dev python3-grpcio
   # benchmarks and the demo: the allocators of the comparison and the report's charts among them
-  libbenchmark-dev libcli11-dev nlohmann-json3-dev libjs-chart.js
+  libbenchmark-dev libcli11-dev libjs-chart.js
   libtcmalloc-minimal4 libjemalloc2 libmimalloc2.0
   # second compiler (sanitizer builds), formatter, static analysis
   "clang-$CLANG_VERSION" "libclang-rt-$CLANG_VERSION-dev" "clang-format-$CLANG_VERSION"

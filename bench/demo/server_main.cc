@@ -14,6 +14,7 @@
 
 #include "bench/demo/demo_service.h"
 #include "bench/demo/modes.h"
+#include "bench/demo/operation.h"
 #include "bench/load/limits.h"
 #include "bench/load/process_stats.h"
 #include "bench/load/server_life.h"
@@ -30,6 +31,7 @@ struct Flags {
   int port = 0;
   harena::grpc::ServerOptions options;
   bool counts = false;
+  harena::bench::OperationFlags operation;
 };
 
 int Serve(const Flags& flags) {
@@ -41,6 +43,7 @@ int Serve(const Flags& flags) {
   }
   harena::bench::DemoServiceImpl service;
   const auto seam = harena::bench::MakeModeSeam(flags.mode, service, flags.options);
+  const harena::bench::Operation operation(flags.operation);
   int port = 0;
   ::grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -52,7 +55,9 @@ int Serve(const Flags& flags) {
     std::fprintf(stderr, "cannot listen on 127.0.0.1:%d\n", flags.port);
     return 1;
   }
-  const nlohmann::json ready = {{"port", port}, {"pid", getpid()}, {"mode", flags.mode}};
+  nlohmann::json ready = {{"port", port}, {"pid", getpid()}, {"mode", flags.mode}};
+  if (!operation.live_address().empty()) ready["live"] = operation.live_address();
+  if (!operation.metrics_address().empty()) ready["metrics"] = operation.metrics_address();
   std::printf("%s\n", ready.dump().c_str());
   std::fflush(stdout);
   life.WaitForEnd();
@@ -76,6 +81,7 @@ int main(int argc, char** argv) {
   app.add_option("--port", flags.port, "Loopback port; 0 for any")->capture_default_str();
   harena::bench::AddLimits(app, flags.options.defaults, flags.options.process_bytes_max);
   app.add_flag("--counts", flags.counts, "Print what Harena counted as JSON at the end");
+  harena::bench::AddOperationFlags(app, flags.operation);
   bool list = false;
   app.add_flag("--list-modes", list, "Print the memory modes, one per line, and end");
   CLI11_PARSE(app, argc, argv);

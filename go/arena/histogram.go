@@ -29,6 +29,14 @@ func (h *histogram) add(bytes int64) {
 	h.total++
 }
 
+// merge adds the counts of another one.
+func (h *histogram) merge(other *histogram) {
+	for i, count := range other.counts {
+		h.counts[i] += count
+	}
+	h.total += other.total
+}
+
 // percentile returns the upper edge of the bucket that the part of all values lies in or below, or 0
 // with too few values.
 func (h *histogram) percentile(part float64) int64 {

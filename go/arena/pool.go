@@ -119,15 +119,20 @@ func (p *Pool) Stats() PoolStats {
 		Abandoned:  p.abandoned.Load(),
 	}
 	var puts uint64
+	var used histogram
 	for i := range p.shards {
 		s := &p.shards[i]
 		s.mutex.Lock()
+		used.merge(&s.used)
 		stats.Gets += s.gets
 		stats.Trims += s.trims
 		stats.RetainBytes = max(stats.RetainBytes, s.retainBytes)
 		puts += s.puts
 		s.mutex.Unlock()
 	}
+	stats.BytesUsedP50 = used.percentile(0.50)
+	stats.BytesUsedP90 = used.percentile(0.90)
+	stats.BytesUsedP99 = used.percentile(0.99)
 	q := &p.quarantine
 	q.mutex.Lock()
 	stats.Sampled, stats.StaleWrites = q.counts.sampled, q.counts.staleWrites

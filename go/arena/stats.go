@@ -65,6 +65,10 @@ type PoolStats struct {
 	// seen too little to say.
 	RetainBytes int64
 
+	// What the arenas used that came back lately, in bytes: so many of a hundred used no more. 0 while
+	// there were too few.
+	BytesUsedP50, BytesUsedP90, BytesUsedP99 int64
+
 	Gets      uint64 // arenas given out
 	Made      uint64 // of those, made anew because none was kept
 	Trims     uint64 // arenas cut down to RetainBytes when they came back

@@ -117,3 +117,29 @@ func FuzzLimits(f *testing.F) {
 		}
 	})
 }
+
+// FuzzBudget: no input takes more than its request and its process may by more than a slab, nothing of
+// it stays behind, and what is accepted is what protobuf reads. The input is repeated, as that is what
+// costs its sender least.
+func FuzzBudget(f *testing.F) {
+	types := fuzzTypes()
+	seedDecoding(f, func(choice uint16, wire []byte) {
+		if len(wire)%2 == 0 {
+			f.Add(choice, uint32(100*len(wire)), uint32(0), uint8(2), wire)
+		} else {
+			f.Add(choice, uint32(1<<20), uint32(50*len(wire)), uint8(3), wire)
+		}
+	})
+	f.Fuzz(func(t *testing.T, choice uint16, bytesMax, processBytesMax uint32, doublings uint8, wire []byte) {
+		for range doublings % 10 {
+			if len(wire) > 32<<10 {
+				break
+			}
+			wire = append(wire[:len(wire):len(wire)], wire...)
+		}
+		mt := types[int(choice)%len(types)]
+		unlimited := UnmarshalOptions{AllowPartial: true}
+		freeErr := unlimited.Unmarshal(arena.New(), wire, mt.New().Interface())
+		_ = checkBudget(t, mt, wire, int64(bytesMax%(8<<20))+1, int64(processBytesMax%(8<<20)), freeErr)
+	})
+}

@@ -105,37 +105,75 @@ func checkHostile(t *testing.T, mt protoreflect.MessageType, wire []byte, random
 	// Maps and what is left to protobuf are charged with the worst that they can take.
 	sure := max(8*need, int64(len(wire))*worstBytesPerByte(mt))
 	for _, bytesMax := range []int64{1 + random.Int64N(need+1), need, sure} {
-		a := freshPool.Get()
-		a.SetBytesMax(bytesMax)
-		o := UnmarshalOptions{AllowPartial: true, Limits: Limits{BytesMax: bytesMax}}
-		m := mt.New().Interface()
-		var err error
-		taken := int64(allocated(func() { err = o.Unmarshal(a, wire, m) }))
 		tried++
-		// The runtime rounds up what it is asked for, by an eighth at most; see beyondBytesMax for the
-		// rest, of which one slab is the largest part.
-		if taken > bytesMax+bytesMax/8+beyondBytesMax {
-			t.Errorf("%s: took %d bytes of %d for %d of wire (%v)", mt.Descriptor().FullName(), taken, bytesMax, len(wire), err)
-		}
-		if got := a.BytesTaken(); got > bytesMax+chunkBytes {
-			t.Errorf("%s: the arena took %d bytes of %d", mt.Descriptor().FullName(), got, bytesMax)
-		}
-		switch {
-		case errors.Is(err, ErrLimit):
+		if err := checkBudget(t, mt, wire, bytesMax, 0, freeErr); errors.Is(err, ErrLimit) {
 			refused++
 			if bytesMax == sure {
 				wrongly++
 				t.Errorf("%s: refused with %d bytes, although %d are needed: %v", mt.Descriptor().FullName(), bytesMax, need, err)
 			}
-		case (err == nil) != (freeErr == nil):
-			t.Errorf("%s: %v with a limit, %v without", mt.Descriptor().FullName(), err, freeErr)
-		}
-		a.Reset()
-		if err := o.Unmarshal(a, nil, mt.New().Interface()); err != nil && !errors.Is(err, ErrLimit) {
-			t.Errorf("%s: the next message: %v", mt.Descriptor().FullName(), err)
 		}
 	}
 	return tried, refused, wrongly
+}
+
+// checkBudget decodes wire in an arena that may take bytesMax, of a process that may take
+// processBytesMax (zero: any number), and returns what that was refused for. Neither is exceeded by more
+// than a slab, all of it comes back, and the next message is served. freeErr is what decoding without
+// limits returns.
+func checkBudget(t *testing.T, mt protoreflect.MessageType, wire []byte, bytesMax, processBytesMax int64, freeErr error) error {
+	t.Helper()
+	name := mt.Descriptor().FullName()
+	process := &arena.Budget{Name: "ProcessBytesMax"}
+	process.SetBytesMax(processBytesMax)
+	a := freshPool.Get()
+	a.SetBytesMax(bytesMax)
+	a.SetBudget(process)
+	o := UnmarshalOptions{AllowPartial: true, Limits: Limits{BytesMax: bytesMax}}
+	m := mt.New().Interface()
+	var err error
+	taken := int64(allocated(func() { err = o.Unmarshal(a, wire, m) }))
+	most := bytesMax
+	if processBytesMax > 0 {
+		most = min(most, processBytesMax)
+	}
+	// The runtime rounds up what it is asked for, by an eighth at most; see beyondBytesMax for the
+	// rest, of which one slab is the largest part.
+	if taken > most+most/8+beyondBytesMax {
+		t.Errorf("%s: took %d bytes of %d for %d of wire (%v)", name, taken, most, len(wire), err)
+	}
+	if got := a.BytesTaken(); got > most+chunkBytes {
+		t.Errorf("%s: the arena took %d bytes of %d", name, got, most)
+	}
+	if got := process.BytesUsed(); processBytesMax > 0 && got > processBytesMax {
+		t.Errorf("%s: %d bytes of the process are used of %d", name, got, processBytesMax)
+	}
+	if !errors.Is(err, ErrLimit) && (err == nil) != (freeErr == nil) {
+		t.Errorf("%s: %v with a limit, %v without", name, err, freeErr)
+	}
+	if err == nil {
+		compareWithProtobuf(t, wire, m)
+	}
+	a.Reset()
+	if err := o.Unmarshal(a, nil, mt.New().Interface()); err != nil && !errors.Is(err, ErrLimit) {
+		t.Errorf("%s: the next message: %v", name, err)
+	}
+	a.Free()
+	if got := process.BytesUsed(); got != 0 {
+		t.Errorf("%s: %d bytes of the process do not come back", name, got)
+	}
+	return err
+}
+
+// compareWithProtobuf holds a decoded message against what protobuf makes of its wire.
+func compareWithProtobuf(t *testing.T, wire []byte, m proto.Message) {
+	t.Helper()
+	expected := m.ProtoReflect().New().Interface()
+	if err := (proto.UnmarshalOptions{AllowPartial: true}).Unmarshal(wire, expected); err != nil {
+		t.Errorf("%T: accepted, but protobuf says %v", m, err)
+	} else if !proto.Equal(expected, m) {
+		t.Errorf("%T: %v, but protobuf makes %v", m, m, expected)
+	}
 }
 
 // chunkBytes is the largest slab that an arena of less than a megabyte takes at once.

@@ -57,8 +57,8 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// decodedFloorBytesDefault stands for a DecodedFloorBytes of zero.
-const decodedFloorBytesDefault = 1 << 20
+// DecodedFloorBytesDefault stands for a DecodedFloorBytes of zero.
+const DecodedFloorBytesDefault = 1 << 20
 
 // DecodedBytesMax returns what a request of wireBytes may be decoded into by DecodedRatioMax, or zero
 // when that does not bound it.
@@ -68,7 +68,7 @@ func (o Options) DecodedBytesMax(wireBytes int64) int64 {
 	}
 	floor := o.DecodedFloorBytes
 	if floor == 0 {
-		floor = decodedFloorBytesDefault
+		floor = DecodedFloorBytesDefault
 	}
 	byRatio := o.DecodedRatioMax * float64(wireBytes)
 	if byRatio >= math.MaxInt64/2 {

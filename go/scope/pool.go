@@ -23,6 +23,7 @@ type Pool struct {
 	started, ended, retained   atomic.Uint64
 	refused                    [len(limits)]atomic.Uint64
 	bytesUsedMax, bytesUsedSum atomic.Int64
+	bytesUsed                  bytesHistogram
 }
 
 // NewPool returns a pool, or what is wrong with the options.
@@ -126,6 +127,7 @@ func (p *Pool) count(state uint32, bytesUsed int64) {
 		p.retained.Add(1)
 	}
 	p.bytesUsedSum.Add(bytesUsed)
+	p.bytesUsed.add(bytesUsed)
 	for {
 		max := p.bytesUsedMax.Load()
 		if bytesUsed <= max || p.bytesUsedMax.CompareAndSwap(max, bytesUsed) {

@@ -10,8 +10,9 @@ type Stats struct {
 	ScopesRefused  uint64 // requests that crossed a limit
 	RefusedBy      RefusedBy
 
-	BytesUsedMax int64 // the most that one ended scope used
-	BytesUsedSum int64 // of all ended scopes
+	BytesUsedMax int64          // the most that one ended scope used
+	BytesUsedSum int64          // of all ended scopes
+	BytesUsed    BytesHistogram // the ended scopes, by the bytes that they used
 
 	Arenas arena.PoolStats // where the memory comes from
 }
@@ -32,6 +33,7 @@ func (p *Pool) Stats() Stats {
 		RefusedBy:      refused,
 		BytesUsedMax:   p.bytesUsedMax.Load(),
 		BytesUsedSum:   p.bytesUsedSum.Load(),
+		BytesUsed:      p.bytesUsed.load(),
 		Arenas:         p.arenas.Stats(),
 	}
 }

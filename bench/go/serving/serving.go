@@ -6,6 +6,7 @@ package serving
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -20,6 +21,8 @@ import (
 	"github.com/harena-project/harena/bench/go/demo"
 	"github.com/harena-project/harena/bench/go/gen/vt/benchpb"
 	"github.com/harena-project/harena/bench/go/process"
+	"github.com/harena-project/harena/go/config"
+	"github.com/harena-project/harena/go/live"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -48,6 +51,9 @@ type settings struct {
 	core, port int
 	options    scope.ServiceOptions
 	counts     bool
+	live       string
+	metrics    string
+	config     string
 }
 
 // Main is the program: it reads the command line, serves until it is told to end, and exits.
@@ -62,6 +68,9 @@ func Main[S Server](framework Framework[S]) {
 	flag.IntVar(&s.options.DepthMax, "depth-max", 0, "most levels of messages in a request; 0 for protobuf's own limit")
 	flag.IntVar(&s.options.QuarantineOneIn, "quarantine-one-in", 0, "poison the memory of one request in so many; 0 for none")
 	flag.BoolVar(&s.counts, "counts", false, "print what Harena counted as JSON at the end")
+	flag.StringVar(&s.live, "live", "", "address of the live page, such as 127.0.0.1:9090; port 0 for any")
+	flag.StringVar(&s.metrics, "metrics", "", "address for Prometheus, such as 127.0.0.1:9100; port 0 for any")
+	flag.StringVar(&s.config, "config", "", "file of settings, watched; wins over -mode and the limits given here")
 	list := flag.Bool("list-modes", false, "print the memory modes, one per line, and end")
 	versions := flag.Bool("versions", false, "print the versions of what is measured as JSON, and end")
 	flag.Parse()
@@ -96,6 +105,14 @@ func (f Framework[S]) serve(s settings) error {
 	if err != nil {
 		return err
 	}
+	if s.config != "" {
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		watching := config.WatchOptions{Overrides: config.FromEnvironment(os.LookupEnv)}
+		if _, err := config.Watch(ctx, s.config, watching); err != nil {
+			return err
+		}
+	}
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", s.port))
 	if err != nil {
 		return err
@@ -103,8 +120,27 @@ func (f Framework[S]) serve(s settings) error {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	end := ended() // before anybody learns that there is something to end
-	say(map[string]any{"port": listener.Addr().(*net.TCPAddr).Port, "pid": os.Getpid(), "mode": s.mode,
-		"gomaxprocs": runtime.GOMAXPROCS(0)})
+	ready := map[string]any{"port": listener.Addr().(*net.TCPAddr).Port, "pid": os.Getpid(), "mode": s.mode,
+		"gomaxprocs": runtime.GOMAXPROCS(0)}
+	if s.live != "" {
+		page, err := live.Listen(s.live, live.Options{})
+		if err != nil {
+			server.Stop()
+			return err
+		}
+		defer page.Close()
+		ready["live"] = page.Addr().String()
+	}
+	if s.metrics != "" {
+		address, end, err := serveMetrics(s.metrics)
+		if err != nil {
+			server.Stop()
+			return err
+		}
+		defer end()
+		ready["metrics"] = address
+	}
+	say(ready)
 	select {
 	case err := <-served:
 		return err

@@ -15,20 +15,12 @@
 #include "harena/mem/arena.h"
 #include "harena/mem/failing_page_source.h"
 #include "harena/mem/fault_reporter.h"
-#include "harena/mem/internal/thread_cache.h"
 #include "harena/mem/page_pool.h"
 #include "harena/mem/test_pool.h"
+#include "harena/mem/test_pool_peer.h"
 #include "tests/safety_count.h"
 
 namespace harena {
-
-// Reaches the list that a wild write would hit.
-struct PagePoolPeer {
-  static void*& NewestInCache(PagePool& pool) {
-    auto& stack = pool.caches_->stacks[0];
-    return stack.blocks[stack.count - 1];
-  }
-};
 
 namespace {
 
@@ -439,6 +431,7 @@ TEST_F(HardenedPoolDeathTest, AnOverwrittenListOfFreeBlocksStops) {
   alignas(4096) static char elsewhere[65536];
   pool.Free(block.data, block.bytes);
   const auto take_after = [&](void* entry) {
+    // The list that a wild write would hit.
     PagePoolPeer::NewestInCache(pool) = entry;
     static_cast<void>(pool.TryAllocate(1));
   };

@@ -6,8 +6,10 @@
 
 #include "harena/pb/message.h"
 #include "harena/pb/parse.h"
+#include "harena/pb/wire/shape.h"
 #include "harena/scope/scope_pool.h"
 #include "harena/test/shapes.pb.h"
+#include "harena/test/wide.pb.h"
 
 namespace harena::pb {
 namespace {
@@ -50,6 +52,27 @@ BENCHMARK_CAPTURE(Parse160Kilobytes, pages_4_times, Mode::kPages, 4);
 BENCHMARK_CAPTURE(Parse160Kilobytes, codec_unlimited, Mode::kCodec, 0);
 BENCHMARK_CAPTURE(Parse160Kilobytes, codec_400_times, Mode::kCodec, 400);
 BENCHMARK_CAPTURE(Parse160Kilobytes, codec_4_times, Mode::kCodec, 4);
+
+// What each parse within limits asks about its type, where a thread serves so many types in turn.
+void AskAboutTypesInTurn(benchmark::State& state) {
+  const google::protobuf::Message* const prototypes[] = {
+      &harena::test::Shapes::default_instance(),
+      &harena::test::Leaf::default_instance(),
+      &harena::test::WideList::default_instance(),
+      &harena::test::Wide::default_instance(),
+      &harena::test::KeptScalars::default_instance(),
+      &harena::test::KeptRecursive::default_instance(),
+  };
+  const auto types = static_cast<size_t>(state.range(0));
+  size_t next = 0;
+  for (auto _ : state) {
+    const google::protobuf::Message& prototype = *prototypes[next];
+    benchmark::DoNotOptimize(wire::ReadsInOrder(prototype));
+    benchmark::DoNotOptimize(wire::Shapes::OfGenerated(*prototype.GetDescriptor()));
+    if (++next == types) next = 0;
+  }
+}
+BENCHMARK(AskAboutTypesInTurn)->Arg(1)->Arg(2)->Arg(6)->ThreadRange(1, 2);
 
 }  // namespace
 }  // namespace harena::pb

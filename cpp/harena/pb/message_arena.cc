@@ -88,4 +88,8 @@ ptrdiff_t MessageArena::bytes_used_beyond_arena() const noexcept {
   return static_cast<ptrdiff_t>(home_.arena()->SpaceUsed()) - static_cast<ptrdiff_t>(start_bytes_);
 }
 
+size_t MessageArena::bytes_in_blocks_beyond_arena() const noexcept {
+  return home_.arena()->SpaceAllocated() - start_bytes_;
+}
+
 }  // namespace harena::pb

@@ -75,6 +75,7 @@ class MessageArena final : public ScopeCompanion {
   void MarkSized(uint64_t token) noexcept { sized_.store(token, std::memory_order_relaxed); }
 
   ptrdiff_t bytes_used_beyond_arena() const noexcept override;
+  size_t bytes_in_blocks_beyond_arena() const noexcept override;
 
  private:
   friend struct ParseGuard;

@@ -72,6 +72,27 @@ TEST(MessageArena, ALearnedFirstBlockHoldsTheWholeRequest) {
   EXPECT_EQ(pool.stats().blocks_allocated, before + 1);
 }
 
+TEST(MessageArena, CountsBlocksBeyondTheFirst) {
+  PagePool pool(TestOptions());
+  for (const Mode mode : {Mode::kPages, Mode::kCodec}) {
+    ScopePool scopes({.mode = mode, .first_block_bytes = kPageBytes, .page_pool = &pool});
+    const auto serve = [&](int leaves) {
+      Scope scope = scopes.Acquire();
+      Fill(*scope.CreateMessage<Shapes>(), leaves);
+    };
+    serve(10);
+    EXPECT_EQ(scopes.stats().overflows, 0u);
+    EXPECT_EQ(scopes.stats().block_bytes_sum, kPageBytes);
+    const uint64_t blocks_before = pool.stats().blocks_allocated;
+    serve(2000);
+    const uint64_t blocks = pool.stats().blocks_allocated - blocks_before;
+    EXPECT_EQ(scopes.stats().overflows, 1u);
+    EXPECT_GE(blocks, 2u);
+    EXPECT_GE(scopes.stats().block_bytes_sum, (1 + blocks) * kPageBytes);
+    EXPECT_LE(scopes.stats().block_bytes_sum, kPageBytes + pool.stats().bytes_mapped);
+  }
+}
+
 TEST(MessageArena, BytesUsedCountsMessagesOnce) {
   PagePool pool(TestOptions());
   Scope scope({.page_pool = &pool});

@@ -107,16 +107,6 @@ Refusal TooDeep(const DecodeLimits& limits) noexcept {
   return {.limit = kDepthMax, .levels_max = limits.depth_max};
 }
 
-// Whether no required field is missing. protobuf says in the log which ones are.
-template <std::same_as<MessageLite> Lite>
-bool IsComplete(const Lite& message) {
-  if constexpr (requires { message.IsInitializedWithErrors(); }) {
-    return message.IsInitializedWithErrors();
-  } else {
-    return message.IsInitialized();
-  }
-}
-
 // The shape of a message's type, for as long as this stands. None for the lite runtime's.
 class ShapeOf {
  public:
@@ -163,6 +153,16 @@ bool Unlimited(Scope& scope) noexcept {
          ProcessBudget().bytes_max() == kUnlimitedBytes && !DepthNeedsWalk(scope);
 }
 
+// Whether no required field is missing. protobuf says in the log which ones are, by their paths, a
+// list that may be a hundred times the wire; so within limits it is not asked to.
+template <std::same_as<MessageLite> Lite>
+bool IsComplete(Scope& scope, const Lite& message) {
+  if constexpr (requires { message.IsInitializedWithErrors(); }) {
+    if (Unlimited(scope)) return message.IsInitializedWithErrors();
+  }
+  return message.IsInitialized();
+}
+
 ParseStatus StatusOf(bool ok) noexcept { return ok ? ParseStatus::kOk : ParseStatus::kMalformed; }
 
 // Where nothing is metered: looks at the wire before protobuf gets it.
@@ -179,7 +179,7 @@ bool ParseWalking(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
   if (!scope.TryChargeOutside(wire::Walker::OwnBytes(levels_max), &refusal)) {
     throw BudgetExceeded(refusal);
   }
-  wire::Walker walker(*shape.get(), levels_max, strings);
+  wire::Walker walker(*shape.get(), wire_bytes, levels_max, strings);
   wire::CountedStream counted(input, wire_bytes, scope, walker);
   const bool ok = ParsePartialBounded(counted, wire_bytes, levels_max, message) && finish();
   if (counted.refused()) throw BudgetExceeded(counted.refusal());
@@ -290,7 +290,7 @@ ParseResult ExplainMalformed(Scope& scope, ZeroCopyInputStream& again, size_t wi
   try {
     const ShapeOf shape(message);
     if (shape.get() == nullptr) return kMalformed;
-    wire::Walker walker(*shape.get(), limits.depth_max, wire::Strings::kOnScope);
+    wire::Walker walker(*shape.get(), wire_bytes, limits.depth_max, wire::Strings::kOnScope);
     const void* data;
     int size;
     for (size_t left = wire_bytes; left != 0 && again.Next(&data, &size);) {
@@ -311,8 +311,8 @@ ParseResult Parse(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
   const RatioCeiling ceiling(scope, wire_bytes);
   ParseResult result{.status = ParseStatus::kRefused, .refusal = {}};
   if (scope.TryChargeOutside(wire_bytes, &result.refusal)) {
-    result =
-        Guarded(scope, input, wire_bytes, message, nullptr, [&] { return IsComplete(message); });
+    result = Guarded(scope, input, wire_bytes, message, nullptr,
+                     [&] { return IsComplete(scope, message); });
   }
   return ceiling.Explained(result);
 }

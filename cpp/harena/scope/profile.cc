@@ -21,7 +21,7 @@ size_t Profile::BucketBytes(size_t bucket) noexcept {
   return bucket % 2 == 0 ? floor : floor + floor / 2;
 }
 
-void Profile::Record(size_t bytes) noexcept {
+uint64_t Profile::Record(size_t bytes) noexcept {
   std::atomic<uint32_t>& count = counts_[BucketOf(bytes)];
   // Not fetch_add: a lost count is cheaper than a locked instruction per request.
   count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -32,6 +32,7 @@ void Profile::Record(size_t bytes) noexcept {
       old.store(old.load(std::memory_order_relaxed) / 2, std::memory_order_relaxed);
     }
   }
+  return records;
 }
 
 size_t Profile::Percentile(double percent) const noexcept {

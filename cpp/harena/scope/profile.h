@@ -19,8 +19,8 @@ class Profile {
   /// Records after which all counts are halved.
   static constexpr uint32_t kWindow = 1024;
 
-  /// Notes that a request used `bytes`. A few nanoseconds.
-  void Record(size_t bytes) noexcept;
+  /// Notes that a request used `bytes`, and says how many records that makes. A few nanoseconds.
+  uint64_t Record(size_t bytes) noexcept;
 
   /// The bytes that `percent` of the recent requests stayed within; 0 while nothing is recorded.
   /// REQUIRES: 0 < percent <= 100.

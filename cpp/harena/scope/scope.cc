@@ -20,6 +20,29 @@ size_t ScopeCore::bytes_used() const noexcept {
   return static_cast<size_t>(std::max<ptrdiff_t>(bytes, 0));
 }
 
+size_t ScopeCore::bytes_in_blocks() const noexcept {
+  size_t bytes = arena.stats().bytes_in_blocks;
+  for (const Companion* entry = companions; entry != nullptr; entry = entry->next) {
+    bytes += entry->object->bytes_in_blocks_beyond_arena();
+  }
+  return bytes;
+}
+
+namespace {
+
+// With the scope's own head, which takes its part of the first block too.
+ScopeUse UseOf(const ScopeCore& core) noexcept {
+  const size_t bytes_in_blocks = core.bytes_in_blocks();
+  return {
+      .bytes_used = sizeof(ScopeCore) + core.bytes_used(),
+      .bytes_in_blocks = bytes_in_blocks,
+      .outside_bytes = core.outside_bytes,
+      .beyond_first_block = bytes_in_blocks > core.first_block.bytes,
+  };
+}
+
+}  // namespace
+
 HARENA_INLINE void ScopeCore::End(ScopeCore* core) noexcept {
   if (core->outside_bytes != 0) ProcessBudget().Refund(core->outside_bytes);
   PagePool& pool = *core->arena.options().pool;
@@ -39,8 +62,10 @@ void ScopeCore::Release(ScopeCore* core) noexcept {
     if (before != 1) return;
   }
   const std::shared_ptr<PoolState> state = std::move(core->pool_state);
-  // With the scope's own head, which takes its part of the first block too.
-  if (state != nullptr) state->RecordEnd(sizeof(ScopeCore) + core->bytes_used());
+  if (state != nullptr) {
+    if (HARENA_UNLIKELY(core->detached)) state->detached_live.Remove(core->detached_link);
+    state->RecordEnd(UseOf(*core));
+  }
   if (HARENA_LIKELY(core->sampled_number == 0)) return End(core);
   const ScopeEndFrame frame(state == nullptr ? std::string_view() : state->name,
                             core->sampled_number);
@@ -97,6 +122,7 @@ DetachedScope Scope::Detach() noexcept {
   core_->owners.fetch_add(1, std::memory_order_relaxed);
   if (!std::exchange(core_->detached, true) && core_->pool_state != nullptr) {
     core_->pool_state->detached.fetch_add(1, std::memory_order_relaxed);
+    core_->pool_state->detached_live.Add(core_->detached_link);
   }
   return DetachedScope(core_);
 }

@@ -14,6 +14,7 @@
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
 #include "harena/scope/decode_limits.h"
+#include "harena/scope/internal/detached_list.h"
 #include "harena/scope/mode.h"
 
 namespace harena {
@@ -39,6 +40,8 @@ class ScopeCompanion {
   /// Bytes it uses beyond what the scope's arena counts already; may be below zero when it uses
   /// less than it took.
   virtual ptrdiff_t bytes_used_beyond_arena() const noexcept = 0;
+  /// Bytes of the blocks that it took by itself, for the same memory.
+  virtual size_t bytes_in_blocks_beyond_arena() const noexcept { return 0; }
 
  protected:
   ~ScopeCompanion() = default;
@@ -101,8 +104,10 @@ struct ScopeCore {
   ArenaResource resource;
   Block first_block;
   std::shared_ptr<PoolState> pool_state;  // set for scopes of a ScopePool
+  DetachedLink detached_link;             // in its pool's list, once detached
 
   size_t bytes_used() const noexcept;
+  size_t bytes_in_blocks() const noexcept;
   /// Drops one owner; the last one ends the scope, once, and all that the others did on it is
   /// visible to its destructors (cpp/tests/models/scope_owners.pml).
   static void Release(ScopeCore* core) noexcept;

@@ -1,4 +1,5 @@
 // Memory that outlives the request it was made for.
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,6 +79,39 @@ TEST_F(DetachTest, OwnershipMoves) {
   auto& same = third;  // compilers warn of the plain form
   third = std::move(same);
   EXPECT_TRUE(third);
+}
+
+TEST_F(DetachTest, LiveOnesAndTheOldestAreKnown) {
+  ScopePool scopes({.page_pool = &pool_});
+  const auto detach = [&] { return scopes.Acquire().Detach(); };
+  EXPECT_EQ(scopes.stats().oldest_detached_ms, 0u);
+  DetachedScope oldest = detach();
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  DetachedScope middle = detach();
+  DetachedScope youngest = detach();
+  EXPECT_EQ(scopes.stats().scopes_detached_live, 3u);
+  EXPECT_GE(scopes.stats().oldest_detached_ms, 50u);
+  middle.Reset();
+  EXPECT_GE(scopes.stats().oldest_detached_ms, 50u);
+  oldest.Reset();
+  EXPECT_EQ(scopes.stats().scopes_detached_live, 1u);
+  youngest.Reset();
+  const ScopePoolStats stats = scopes.stats();
+  EXPECT_EQ(stats.scopes_detached, 3u);
+  EXPECT_EQ(stats.scopes_detached_live, 0u);
+  EXPECT_EQ(stats.oldest_detached_ms, 0u);
+}
+
+TEST_F(DetachTest, AScopeDetachedTwiceIsOneUntilItsLastOwnerEnds) {
+  ScopePool scopes({.page_pool = &pool_});
+  std::optional<Scope> scope = scopes.Acquire();
+  DetachedScope first = scope->Detach();
+  DetachedScope second = scope->Detach();
+  scope.reset();
+  first.Reset();
+  EXPECT_EQ(scopes.stats().scopes_detached_live, 1u);
+  second.Reset();
+  EXPECT_EQ(scopes.stats().scopes_detached_live, 0u);
 }
 
 TEST_F(DetachTest, OutlivesTheScopePool) {

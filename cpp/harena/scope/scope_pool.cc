@@ -26,12 +26,26 @@ size_t LearnedFirstBlockBytes(const PoolState& state) noexcept {
 
 }  // namespace
 
-void PoolState::RecordEnd(size_t bytes_used) noexcept {
-  profile.Record(bytes_used);
-  // Release: who sees a scope ended also sees it made.
-  const uint64_t count = ended.fetch_add(1, std::memory_order_release) + 1;
+void PoolState::RecordEnd(const ScopeUse& use) noexcept {
+  const uint64_t count = profile.Record(use.bytes_used);
+  bytes_sum.fetch_add(use.bytes_used, std::memory_order_relaxed);
+  block_bytes_sum.fetch_add(use.bytes_in_blocks, std::memory_order_relaxed);
+  if (use.bytes_used > bytes_max.load(std::memory_order_relaxed)) RecordMax(use.bytes_used);
+  if (use.beyond_first_block) overflows.fetch_add(1, std::memory_order_relaxed);
+  if (use.outside_bytes != 0) {
+    outside_bytes_sum.fetch_add(use.outside_bytes, std::memory_order_relaxed);
+  }
+  // Release: who sees a scope ended also sees it made, and what it used.
+  ended[BytesHistogram::BucketOf(use.bytes_used)].fetch_add(1, std::memory_order_release);
   if (options.first_block_bytes() == 0 && (count % kScopesPerSizing == 0 || count <= 4)) {
     first_block_bytes.store(LearnedFirstBlockBytes(*this), std::memory_order_relaxed);
+  }
+}
+
+HARENA_NOINLINE void PoolState::RecordMax(size_t bytes_used) noexcept {
+  uint64_t before = bytes_max.load(std::memory_order_relaxed);
+  while (bytes_used > before &&
+         !bytes_max.compare_exchange_weak(before, bytes_used, std::memory_order_relaxed)) {
   }
 }
 
@@ -140,11 +154,22 @@ Profile& ScopePool::profile() noexcept { return state_->profile; }
 ScopePoolStats ScopePool::stats() const noexcept {
   ScopePoolStats stats;
   // Ended before made, so that a scope between the two never counts below zero.
-  stats.scopes_ended = state_->ended.load(std::memory_order_acquire);
+  for (size_t i = 0; i < stats.bytes.counts.size(); ++i) {
+    stats.bytes.counts[i] = state_->ended[i].load(std::memory_order_acquire);
+    stats.scopes_ended += stats.bytes.counts[i];
+  }
   stats.scopes_made = state_->made.load(std::memory_order_acquire);
   stats.scopes_detached = state_->detached.load(std::memory_order_relaxed);
+  const auto detached_live = state_->detached_live.Look();
+  stats.scopes_detached_live = detached_live.count;
+  stats.oldest_detached_ms = detached_live.oldest_ms;
   stats.scopes_refused = state_->refused.load(std::memory_order_relaxed);
   stats.scopes_sampled = state_->sampled.load(std::memory_order_relaxed);
+  stats.bytes_sum = state_->bytes_sum.load(std::memory_order_relaxed);
+  stats.bytes_max = state_->bytes_max.load(std::memory_order_relaxed);
+  stats.block_bytes_sum = state_->block_bytes_sum.load(std::memory_order_relaxed);
+  stats.outside_bytes_sum = state_->outside_bytes_sum.load(std::memory_order_relaxed);
+  stats.overflows = state_->overflows.load(std::memory_order_relaxed);
   stats.bytes_p50 = state_->profile.Percentile(50);
   stats.bytes_p90 = state_->profile.Percentile(90);
   stats.bytes_p99 = state_->profile.Percentile(99);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "harena/scope/bytes_histogram.h"
 #include "harena/scope/options.h"
 #include "harena/scope/profile.h"
 #include "harena/scope/scope.h"
@@ -19,10 +20,20 @@ namespace harena {
 struct ScopePoolStats {
   uint64_t scopes_made = 0;
   uint64_t scopes_ended = 0;
-  uint64_t scopes_detached = 0;  ///< Of those made, handed on by Detach().
-  uint64_t scopes_refused = 0;   ///< Not made: no memory for the first block.
-  uint64_t scopes_sampled = 0;   ///< Of those made, whose memory goes into quarantine.
-  uint64_t bytes_p50 = 0;        ///< Of the recent requests, by the method's profile.
+  uint64_t scopes_detached = 0;       ///< Of those made, handed on by Detach().
+  uint64_t scopes_detached_live = 0;  ///< Of those detached, how many have not ended.
+  uint64_t oldest_detached_ms = 0;    ///< How long ago the oldest of these was detached.
+  uint64_t scopes_refused = 0;        ///< Not made: no memory for the first block.
+  uint64_t scopes_sampled = 0;        ///< Of those made, whose memory goes into quarantine.
+  BytesHistogram bytes;               ///< The ended ones, by the bytes that they used.
+  uint64_t bytes_sum = 0;             ///< What they used together.
+  uint64_t bytes_max = 0;             ///< The most that one of them used.
+  uint64_t block_bytes_sum = 0;       ///< Bytes of the blocks that they took for it.
+  uint64_t overflows = 0;             ///< Of the ended ones, that needed more than the first block.
+  /// What their budgets counted beside blocks: string bodies that protobuf keeps on the heap, which
+  /// are as many bytes as the request has where nobody counts them one by one.
+  uint64_t outside_bytes_sum = 0;
+  uint64_t bytes_p50 = 0;  ///< Of the recent requests, by the method's profile.
   uint64_t bytes_p90 = 0;
   uint64_t bytes_p99 = 0;
   size_t first_block_bytes = 0;  ///< What the next scope starts with.

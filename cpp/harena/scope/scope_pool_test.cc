@@ -164,6 +164,36 @@ TEST(ScopePool, CountsWhatItsScopesDid) {
   EXPECT_LE(stats.bytes_p99, 2048u);
 }
 
+TEST(ScopePool, CountsBytesSinceTheStart) {
+  PagePool pool(TestOptions());
+  ScopePool scopes({.first_block_bytes = kPageBytes, .page_pool = &pool});
+  constexpr uint64_t kSmall = 3 * Profile::kWindow;  // more than the profile remembers
+  for (uint64_t i = 0; i < kSmall; ++i) Serve(scopes, 1024);
+  Serve(scopes, 300 * kKiB);
+  const ScopePoolStats stats = scopes.stats();
+  EXPECT_EQ(stats.bytes.counts[BytesHistogram::BucketOf(1600)], kSmall);
+  EXPECT_EQ(stats.bytes.counts[BytesHistogram::BucketOf(310 * kKiB)], 1u);
+  EXPECT_GE(stats.bytes_max, 300 * kKiB);
+  EXPECT_LE(stats.bytes_max, 310 * kKiB);
+  EXPECT_GE(stats.bytes_sum, stats.bytes_max + kSmall * 1024);
+  EXPECT_LE(stats.bytes_sum, stats.bytes_max + kSmall * 2048);
+  EXPECT_GE(stats.block_bytes_sum, kSmall * kPageBytes + stats.bytes_max);
+  EXPECT_EQ(stats.block_bytes_sum % kPageBytes, 0u);
+  EXPECT_EQ(stats.overflows, 1u);
+}
+
+TEST(ScopePool, CountsWhatIsOutsideOfBlocks) {
+  PagePool pool(TestOptions());
+  ScopePool scopes({.page_pool = &pool});
+  for (int i = 0; i < 3; ++i) {
+    Scope scope = scopes.Acquire();
+    ASSERT_TRUE(scope.TryChargeOutside(1000));
+    ASSERT_TRUE(scope.TryChargeOutside(234));
+  }
+  EXPECT_EQ(scopes.stats().outside_bytes_sum, 3u * 1234);
+  EXPECT_EQ(scopes.stats().overflows, 0u);
+}
+
 TEST(ScopePool, ModeAndLimitChangeWithTheNextScope) {
   PagePool pool(TestOptions());
   ScopePool scopes({.page_pool = &pool}, MessagesMayThrow::kNo);

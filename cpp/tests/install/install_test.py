@@ -54,7 +54,7 @@ class Consumers:
             run(build / f"use_{layer}")
 
     def by_pkg_config(self, layer: str) -> None:
-        package = f"harena-{layer}" if layer in ("grpc", "brpc") else "harena"
+        package = f"harena-{layer}" if layer in ("config", "grpc", "brpc", "prometheus", "live") else "harena"
         flags = shlex.split(run("pkg-config", "--cflags", "--libs", package, env=self.env))
         program = self.work / f"pkg_config_{layer}"
         sources = [HERE / "consumer" / f"use_{layer}.cc"]
@@ -116,7 +116,8 @@ def main() -> None:
     parser.add_argument("--work-dir", type=Path, required=True, help="is emptied first")
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--cmake", default="cmake")
-    parser.add_argument("--layers", nargs="+", required=True, choices=["mem", "pb", "grpc", "brpc"])
+    parser.add_argument("--layers", nargs="+", required=True,
+                        choices=["mem", "pb", "config", "grpc", "brpc", "prometheus", "live"])
     parser.add_argument("--brpc-prefix", type=Path, help="where brpc is installed")
     parser.add_argument("--trpc-prefix", type=Path, help="where tRPC-Cpp is installed")
     args = parser.parse_args()

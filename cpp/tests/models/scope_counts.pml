@@ -5,6 +5,9 @@
  * any value that is not older than what their thread knows of that counter; `ended` publishes, by its release,
  * how much of `made` its thread has seen. The values of a counter are its modification order.
  *
+ * `ended` is several counters there, one per power of two of bytes, all read before `made`: what is said of
+ * one holds for their sum, since each end brings along that its own scope was made.
+ *
  * Invariant: scopes_ended <= scopes_made in every snapshot; scopes_made never above what were made.
  *
  * mutation: RELAXED_ENDED   counting an end releases nothing

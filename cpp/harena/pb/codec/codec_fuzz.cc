@@ -5,39 +5,26 @@
 // `make fuzz` runs it. codec_fuzz_test.cc runs the same body over inputs made from seeds.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <string_view>
 
 #include "harena/pb/codec/test_compare.h"
+#include "harena/pb/codec/test_fuzz_input.h"
 #include "harena/pb/codec/test_log.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
-namespace {
-
-using namespace harena::pb::codec::test;  // NOLINT(google-build-using-namespace)
-
-ChunkSizes SizesOf(uint8_t choice) {
-  static const ChunkSizes kSizes[] = {{1},     {2},         {3},       {5},      {7},
-                                      {16},    {17},        {31},      {64},     {0, 4},
-                                      {1, 40}, {15, 1, 16}, {8192, 3}, {1 << 20}};
-  return kSizes[choice % std::size(kSizes)];
+namespace harena::pb::codec::test {
+const FuzzInputForm kFuzzInputForm{.head_bytes = 3, .subjects = &Subjects};
 }
 
-}  // namespace
+using namespace harena::pb::codec::test;  // NOLINT(google-build-using-namespace)
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // What is refused is not worth a line of log each.
   static const SilentLog quiet;
   static_cast<void>(quiet);
-  if (size < 3) return 0;
-  const Subject& subject = Subjects()[data[0] % Subjects().size()];
-  const auto way = static_cast<Way>(data[1] % kWays);
-  const std::string_view wire(reinterpret_cast<const char*>(data) + 3, size - 3);
-  const std::string difference = Difference(subject, wire, way, SizesOf(data[2]));
-  if (difference.empty()) return 0;
-  std::fprintf(stderr, "%s\n", difference.c_str());
-  std::abort();
+  if (size < kFuzzInputForm.head_bytes) return 0;
+  const FuzzInput input(data, size, kFuzzInputForm);
+  const auto way = static_cast<Way>(input.head[1] % kWays);
+  StopAt(Difference(*input.subject, input.wire, way, PiecesOf(input.head[2])));
+  return 0;
 }

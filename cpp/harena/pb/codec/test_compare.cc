@@ -156,35 +156,6 @@ std::string CompareBytes(const char* what, const std::string& expected, const st
          Hex(expected) + "\n  got      " + Hex(actual) + "\n";
 }
 
-std::string CompareWriting(const Message& actual, bool has_codec, const std::string& expected,
-                           const ChunkSizes& sizes) {
-  std::string found = CompareBytes("deterministic bytes", expected, DeterministicBytes(actual));
-  if (const size_t size = actual.ByteSizeLong(); size != expected.size()) {
-    found += "ByteSizeLong() is " + std::to_string(size) + "\n";
-  }
-  if (actual.GetCachedSize() != static_cast<int>(expected.size())) {
-    found += "GetCachedSize() is " + std::to_string(actual.GetCachedSize()) + "\n";
-  }
-  if (!has_codec) return found;  // protobuf's own order of map entries
-  found += CompareBytes("SerializePartialAsString()", expected, actual.SerializePartialAsString());
-  std::vector<char> array(expected.size());
-  if (!actual.SerializePartialToArray(array.data(), static_cast<int>(array.size()))) {
-    found += "SerializePartialToArray() refused\n";
-  }
-  found += CompareBytes("the array's bytes", expected, std::string(array.begin(), array.end()));
-  if (!expected.empty() &&
-      actual.SerializePartialToArray(array.data(), static_cast<int>(array.size()) - 1)) {
-    found += "SerializePartialToArray() wrote into an array that is too short\n";
-  }
-  ChunkOutputStream pieces(sizes);
-  if (!actual.SerializePartialToZeroCopyStream(&pieces)) found += "the stream was refused\n";
-  found += CompareBytes("the pieces' bytes", expected, pieces.bytes());
-  std::string appended = "in front";
-  static_cast<void>(actual.AppendPartialToString(&appended));
-  found += CompareBytes("appended bytes", "in front" + expected, appended);
-  return found;
-}
-
 std::string CompareContent(const Message& expected, const Message& actual) {
   std::string found;
   google::protobuf::util::DefaultFieldComparator comparator;
@@ -216,6 +187,35 @@ const char* ToString(Way way) {
   return kNames[static_cast<int>(way)];
 }
 
+std::string WritingDifference(const Message& actual, bool has_codec, const std::string& expected,
+                              const ChunkSizes& sizes) {
+  std::string found = CompareBytes("deterministic bytes", expected, DeterministicBytes(actual));
+  if (const size_t size = actual.ByteSizeLong(); size != expected.size()) {
+    found += "ByteSizeLong() is " + std::to_string(size) + "\n";
+  }
+  if (actual.GetCachedSize() != static_cast<int>(expected.size())) {
+    found += "GetCachedSize() is " + std::to_string(actual.GetCachedSize()) + "\n";
+  }
+  if (!has_codec) return found;  // protobuf's own order of map entries
+  found += CompareBytes("SerializePartialAsString()", expected, actual.SerializePartialAsString());
+  std::vector<char> array(expected.size());
+  if (!actual.SerializePartialToArray(array.data(), static_cast<int>(array.size()))) {
+    found += "SerializePartialToArray() refused\n";
+  }
+  found += CompareBytes("the array's bytes", expected, std::string(array.begin(), array.end()));
+  if (!expected.empty() &&
+      actual.SerializePartialToArray(array.data(), static_cast<int>(array.size()) - 1)) {
+    found += "SerializePartialToArray() wrote into an array that is too short\n";
+  }
+  ChunkOutputStream pieces(sizes);
+  if (!actual.SerializePartialToZeroCopyStream(&pieces)) found += "the stream was refused\n";
+  found += CompareBytes("the pieces' bytes", expected, pieces.bytes());
+  std::string appended = "in front";
+  static_cast<void>(actual.AppendPartialToString(&appended));
+  found += CompareBytes("appended bytes", "in front" + expected, appended);
+  return found;
+}
+
 std::string StockBytes(const Message& message) { return DeterministicBytes(message); }
 
 std::string Hex(std::string_view bytes, size_t bytes_max) {
@@ -240,7 +240,7 @@ std::string Difference(const Subject& subject, std::string_view wire, Way way,
         pair.expected_ok ? "refused, but protobuf accepts\n" : "accepted, but protobuf refuses\n";
   } else if (pair.expected_ok) {
     const std::string bytes = StockBytes(*pair.expected);
-    found += CompareWriting(*pair.actual, subject.has_codec, bytes, sizes);
+    found += WritingDifference(*pair.actual, subject.has_codec, bytes, sizes);
     found += CompareContent(*pair.expected, *pair.actual);
     found += CompareCopy(*pair.actual, bytes);
   }

@@ -33,6 +33,11 @@ const char* ToString(Way way);
 std::string Difference(const Subject& subject, std::string_view wire, Way way,
                        const ChunkSizes& sizes);
 
+/// What is different from `expected` in what `actual` writes, in each way in which messages can be
+/// written; in words. `has_codec`: written by it, in an order of its own that is always the same.
+std::string WritingDifference(const google::protobuf::Message& actual, bool has_codec,
+                              const std::string& expected, const ChunkSizes& sizes);
+
 /// What protobuf writes for a heap message when it is to be deterministic.
 std::string StockBytes(const google::protobuf::Message& message);
 

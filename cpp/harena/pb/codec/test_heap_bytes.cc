@@ -3,11 +3,52 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
+namespace harena::pb::codec {
 namespace {
 
 thread_local constinit ptrdiff_t live_bytes = 0;
-thread_local constinit ptrdiff_t peak_bytes = 0;
+thread_local constinit HeapWatch* watch = nullptr;
+
+}  // namespace
+
+struct HeapEvents {
+  static void Taken(size_t bytes) noexcept {
+    live_bytes += static_cast<ptrdiff_t>(bytes);
+    if (watch != nullptr) watch->Look();
+  }
+  static void GivenBack(size_t bytes) noexcept {
+    if (watch != nullptr) watch->Look();
+    live_bytes -= static_cast<ptrdiff_t>(bytes);
+  }
+};
+
+ptrdiff_t HeapBytes() noexcept { return live_bytes; }
+
+HeapWatch::HeapWatch(std::function<size_t()> beside)
+    : beside_(std::move(beside)), start_bytes_(live_bytes) {
+  watch = this;
+}
+
+HeapWatch::~HeapWatch() { watch = nullptr; }
+
+size_t HeapWatch::bytes_max() noexcept {
+  Look();
+  return bytes_max_;
+}
+
+void HeapWatch::Look() noexcept {
+  const auto heap_bytes = static_cast<size_t>(std::max<ptrdiff_t>(live_bytes - start_bytes_, 0));
+  heap_bytes_max_ = std::max(heap_bytes_max_, heap_bytes);
+  bytes_max_ = std::max(bytes_max_, heap_bytes + beside_());
+}
+
+}  // namespace harena::pb::codec
+
+namespace {
+
+using harena::pb::codec::HeapEvents;
 
 // Stands before each piece, for who gives it back.
 struct alignas(__STDCPP_DEFAULT_NEW_ALIGNMENT__) Head {
@@ -17,8 +58,7 @@ struct alignas(__STDCPP_DEFAULT_NEW_ALIGNMENT__) Head {
 void* Take(size_t bytes) noexcept {
   void* const place = std::malloc(sizeof(Head) + bytes);
   if (place == nullptr) return nullptr;
-  live_bytes += static_cast<ptrdiff_t>(bytes);
-  peak_bytes = std::max(peak_bytes, live_bytes);
+  HeapEvents::Taken(bytes);
   return ::new (place) Head{bytes} + 1;
 }
 void* TakeOrThrow(size_t bytes) {
@@ -28,7 +68,7 @@ void* TakeOrThrow(size_t bytes) {
 void GiveBack(void* data) noexcept {
   if (data == nullptr) return;
   Head* const head = static_cast<Head*>(data) - 1;
-  live_bytes -= static_cast<ptrdiff_t>(head->bytes);
+  HeapEvents::GivenBack(head->bytes);
   std::free(head);
 }
 
@@ -44,11 +84,3 @@ void operator delete(void* data, size_t) noexcept { GiveBack(data); }
 void operator delete[](void* data, size_t) noexcept { GiveBack(data); }
 void operator delete(void* data, const std::nothrow_t&) noexcept { GiveBack(data); }
 void operator delete[](void* data, const std::nothrow_t&) noexcept { GiveBack(data); }
-
-namespace harena::pb::codec {
-
-ptrdiff_t HeapBytes() noexcept { return live_bytes; }
-ptrdiff_t HeapBytesPeak() noexcept { return peak_bytes; }
-void ForgetHeapPeak() noexcept { peak_bytes = live_bytes; }
-
-}  // namespace harena::pb::codec

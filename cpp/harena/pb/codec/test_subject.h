@@ -55,7 +55,10 @@ Subject SubjectOf() {
 /// Every message type of the test schemas and the workloads; entries of maps are not among them.
 const std::vector<Subject>& Subjects();
 
-/// The one of that full name. REQUIRES: there is one.
+/// These, and the types that come with protobuf.
+const std::vector<Subject>& AllSubjects();
+
+/// The one of Subjects() of that full name. REQUIRES: there is one.
 const Subject& SubjectNamed(std::string_view full_name);
 
 }  // namespace harena::pb::codec::test

@@ -1,5 +1,17 @@
 #include <cstdlib>
 
+#include <google/protobuf/any.pb.h>
+#include <google/protobuf/api.pb.h>
+#include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/duration.pb.h>
+#include <google/protobuf/empty.pb.h>
+#include <google/protobuf/field_mask.pb.h>
+#include <google/protobuf/source_context.pb.h>
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/timestamp.pb.h>
+#include <google/protobuf/type.pb.h>
+#include <google/protobuf/wrappers.pb.h>
+
 #include "harena/bench/v1/demo.pb.h"
 #include "harena/bench/v1/ranking.pb.h"
 #include "harena/pb/codec/test_subject.h"
@@ -59,10 +71,52 @@ std::vector<Subject> MakeSubjects() {
       transit_realtime::FeedMessage, vector_tile::Tile>();
 }
 
+std::vector<Subject> MakeAllSubjects() {
+  using namespace google::protobuf;
+  std::vector<Subject> all = Subjects();
+  for (const Subject& subject : {SubjectOf<Any>(),
+                                 SubjectOf<Api>(),
+                                 SubjectOf<Method>(),
+                                 SubjectOf<Mixin>(),
+                                 SubjectOf<Duration>(),
+                                 SubjectOf<Empty>(),
+                                 SubjectOf<FieldMask>(),
+                                 SubjectOf<SourceContext>(),
+                                 SubjectOf<Struct>(),
+                                 SubjectOf<Value>(),
+                                 SubjectOf<ListValue>(),
+                                 SubjectOf<Timestamp>(),
+                                 SubjectOf<Type>(),
+                                 SubjectOf<Field>(),
+                                 SubjectOf<Enum>(),
+                                 SubjectOf<EnumValue>(),
+                                 SubjectOf<Option>(),
+                                 SubjectOf<DoubleValue>(),
+                                 SubjectOf<BoolValue>(),
+                                 SubjectOf<Int64Value>(),
+                                 SubjectOf<StringValue>(),
+                                 SubjectOf<BytesValue>(),
+                                 SubjectOf<FileDescriptorSet>(),
+                                 SubjectOf<FileDescriptorProto>(),
+                                 SubjectOf<DescriptorProto>(),
+                                 SubjectOf<FileOptions>(),
+                                 SubjectOf<SourceCodeInfo>(),
+                                 SubjectOf<GeneratedCodeInfo>(),
+                                 SubjectOf<UninterpretedOption>()}) {
+    all.push_back(subject);
+  }
+  return all;
+}
+
 }  // namespace
 
 const std::vector<Subject>& Subjects() {
   static const auto* subjects = new std::vector<Subject>(MakeSubjects());
+  return *subjects;
+}
+
+const std::vector<Subject>& AllSubjects() {
+  static const auto* subjects = new std::vector<Subject>(MakeAllSubjects());
   return *subjects;
 }
 

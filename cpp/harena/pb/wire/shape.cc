@@ -9,6 +9,7 @@
 #include <google/protobuf/wire_format_lite.h>
 
 #include "harena/pb/layout/cleanup_window.h"
+#include "harena/pb/wire/recent.h"
 
 namespace harena::pb::wire {
 
@@ -134,29 +135,20 @@ bool FindReadsInOrder(const google::protobuf::MessageLite& message) {
 }  // namespace
 
 bool ReadsInOrder(const google::protobuf::MessageLite& message) {
-  // A server's threads ask for the same types over and over. Types that the program made share one
-  // class, for which the answer is no.
-  thread_local const std::type_info* last_type = nullptr;
-  thread_local bool last_answer = false;
-  const std::type_info* const type = &typeid(message);
-  if (last_type == type) return last_answer;
-  last_answer = FindReadsInOrder(message);
-  last_type = type;
-  return last_answer;
+  // Types that the program made share one class, for which the answer is no.
+  thread_local constinit Recent<std::type_info, bool> recent;
+  return recent.Get(&typeid(message), [&] { return FindReadsInOrder(message); });
 }
 
 const Shape* Shapes::OfGenerated(const Descriptor& type) {
   if (type.file()->pool() != DescriptorPool::generated_pool()) return nullptr;
-  // A server's threads ask for the same types over and over.
-  thread_local const Descriptor* last_type = nullptr;
-  thread_local const Shape* last_shape = nullptr;
-  if (last_type == &type) return last_shape;
-  static auto& mutex = *new std::mutex;
-  static auto& shapes = *new Shapes;
-  std::lock_guard lock(mutex);
-  last_type = &type;
-  last_shape = &shapes.Of(type);
-  return last_shape;
+  thread_local constinit Recent<Descriptor, const Shape*> recent;
+  return recent.Get(&type, [&] {
+    static auto& mutex = *new std::mutex;
+    static auto& shapes = *new Shapes;
+    const std::lock_guard lock(mutex);
+    return &shapes.Of(type);
+  });
 }
 
 }  // namespace harena::pb::wire

@@ -7,8 +7,6 @@
 namespace harena::pb::wire {
 namespace {
 
-constexpr uint64_t kNoEnd = std::numeric_limits<uint64_t>::max();
-
 // Unknown fields stand in a vector, 16 bytes each, which doubles: while it grows, the old one and
 // the new one hold three times what is in use.
 constexpr size_t kEntryBytes = 48;
@@ -16,16 +14,19 @@ constexpr size_t kEntryBytes = 48;
 // malloc rounds them up.
 constexpr size_t kStringBytes = 48;
 constexpr size_t kSetBytes = 48;
+// Of varints, seven from each byte.
+constexpr int kTagBitsMax = 5 * 7;
+constexpr int kVarintBitsMax = 10 * 7;
 // A string too long for its own object takes room for 30 characters at least.
 constexpr uint64_t kLocalMax = 15;
 constexpr uint64_t kBodyBytesMin = 31;
 
 }  // namespace
 
-Walker::Walker(const Shape& shape, int levels_max, Strings strings)
+Walker::Walker(const Shape& shape, size_t wire_bytes, int levels_max, Strings strings)
     : levels_max_(levels_max), strings_(strings) {
   levels_.reserve(LevelsAtFirst(levels_max));
-  static_cast<void>(Enter(&shape, kNoEnd, 0));
+  static_cast<void>(Enter(&shape, wire_bytes, 0));
 }
 
 bool Walker::Enter(const Shape* shape, uint64_t end, uint32_t group) {
@@ -54,10 +55,10 @@ void Walker::OnEnum(uint64_t value) noexcept {
   heap_bytes_ += kEntryBytes + (levels_.back().shape->keeps_unknown() ? 0 : kStringBytes);
 }
 
-bool Walker::OnTag(uint64_t tag) {
-  const auto number = static_cast<uint32_t>(tag >> 3);
+bool Walker::OnTag(uint32_t tag) {
+  const uint32_t number = tag >> 3;
   const auto type = static_cast<uint8_t>(tag & 7);
-  if (number == 0 || tag > std::numeric_limits<uint32_t>::max()) return false;
+  if (number == 0) return false;
   const Level& level = levels_.back();
   if (type == kEndGroup) {
     if (number != level.group) return false;
@@ -122,7 +123,7 @@ bool Walker::OnLength(uint64_t bytes) {
 bool Walker::OnVarint(uint64_t value) {
   switch (expect_) {
     case Expect::kTag:
-      return OnTag(value);
+      return OnTag(static_cast<uint32_t>(value));  // protobuf drops the other bits too
     case Expect::kLength:
       return OnLength(value);
     case Expect::kValue:
@@ -153,7 +154,7 @@ bool Walker::Walk(const char* data, size_t size) {
       varint_ |= static_cast<uint64_t>(byte & 0x7f) << shift_;
       if (byte >= 0x80) {
         shift_ += 7;
-        broken_ = shift_ >= 70;
+        broken_ = shift_ >= (expect_ == Expect::kTag ? kTagBitsMax : kVarintBitsMax);
         continue;
       }
       const uint64_t value = varint_;

@@ -24,8 +24,9 @@ enum class Strings : uint8_t { kOnHeap, kOnScope };
 /// Thread rule: one thread. Lifetime rule: the shape must outlive it.
 class Walker {
  public:
+  /// `wire_bytes` is how long the message is, beyond which no part of it may say to go.
   /// `levels_max` is how many levels of messages there may be, the message itself included.
-  Walker(const Shape& shape, int levels_max, Strings strings);
+  Walker(const Shape& shape, size_t wire_bytes, int levels_max, Strings strings);
 
   /// What it takes from the heap itself. It takes more as it enters deeper levels than most have,
   /// which heap_bytes() then says.
@@ -55,7 +56,7 @@ class Walker {
   }
 
   bool OnVarint(uint64_t value);
-  bool OnTag(uint64_t tag);
+  bool OnTag(uint32_t tag);
   bool OnLength(uint64_t bytes);
   bool Enter(const Shape* shape, uint64_t end, uint32_t group);
   void OnUnknown(size_t object_bytes) noexcept;

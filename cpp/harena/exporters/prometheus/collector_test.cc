@@ -1,0 +1,169 @@
+// What Prometheus gets of servers that have served.
+#include "harena/exporters/prometheus/collector.h"
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <google/protobuf/empty.pb.h>
+#include <gtest/gtest.h>
+#include <prometheus/text_serializer.h>
+
+#include "harena/mem/test_pool.h"
+#include "harena/pb/method_set.h"
+
+namespace harena::prometheus {
+namespace {
+
+using ::prometheus::ClientMetric;
+using ::prometheus::MetricFamily;
+using ::testing::HasSubstr;
+
+using Labels = std::map<std::string, std::string>;
+
+bool Matches(const ClientMetric& metric, const Labels& wanted) {
+  size_t found = 0;
+  for (const auto& label : metric.label) {
+    const auto want = wanted.find(label.name);
+    if (want != wanted.end() && want->second == label.value) ++found;
+  }
+  return found == wanted.size();
+}
+
+// The one metric of that name with these labels.
+std::optional<ClientMetric> Find(const std::string& name, const Labels& labels) {
+  std::optional<ClientMetric> found;
+  for (const MetricFamily& family : Collector().Collect()) {
+    if (family.name != name) continue;
+    for (const ClientMetric& metric : family.metric) {
+      if (!Matches(metric, labels)) continue;
+      EXPECT_FALSE(found) << name << " is there twice";
+      found = metric;
+    }
+  }
+  EXPECT_TRUE(found) << "there is no " << name;
+  return found;
+}
+
+double Gauge(const std::string& name, const Labels& labels = {}) {
+  const auto found = Find(name, labels);
+  return found ? found->gauge.value : NAN;
+}
+
+double Counter(const std::string& name, const Labels& labels = {}) {
+  const auto found = Find(name, labels);
+  return found ? found->counter.value : NAN;
+}
+
+class TestServer {
+ public:
+  explicit TestServer(PagePool& pool, Options options = {}) {
+    options.page_pool = &pool;
+    const auto& prototype = google::protobuf::Empty::default_instance();
+    method_ = std::make_shared<pb::Method>(
+        "/s/A", options, prototype, prototype,
+        pb::MessageTypes{.why_not_reusable = std::nullopt, .codec = false});
+    set_.Add(method_);
+  }
+
+  pb::Method& method() { return *method_; }
+  void Serve(size_t bytes) {
+    method_->CountRequest();
+    static_cast<void>(method_->scopes().Acquire().arena().Allocate(bytes));
+  }
+
+ private:
+  std::shared_ptr<pb::Method> method_;
+  pb::MethodSet set_{"test"};
+  pb::Published published_{set_};
+};
+
+class CollectorTest : public testing::Test {
+ protected:
+  PagePool pool_{TestOptions()};
+};
+
+TEST_F(CollectorTest, CountsRequestsAndRefusals) {
+  TestServer server(pool_);
+  server.Serve(1000);
+  server.method().CountMalformed();
+  server.method().Refuse({.limit = kDepthMax, .levels_max = 3});
+  server.method().Refuse({});
+  const Labels a = {{"framework", "test"}, {"method", "/s/A"}, {"server", "1"}};
+  EXPECT_EQ(Counter("harena_requests_total", a), 1);
+  EXPECT_EQ(Counter("harena_malformed_requests_total", a), 1);
+  EXPECT_EQ(Counter("harena_refused_requests_total", {{"limit", "depth_max"}}), 1);
+  EXPECT_EQ(Counter("harena_refused_requests_total", {{"limit", "memory"}}), 1);
+  EXPECT_EQ(Counter("harena_refused_requests_total", {{"limit", "request_bytes_max"}}), 0);
+  EXPECT_EQ(Gauge("harena_method_mode", {{"mode", "codec"}, {"served", "pages"}}), 1);
+}
+
+TEST_F(CollectorTest, TheHistogramIsCumulative) {
+  TestServer server(pool_);
+  for (int i = 0; i < 40; ++i) server.Serve(3000);
+  server.Serve(200'000);
+  const auto histogram = Find("harena_scope_used_bytes", {})->histogram;
+  EXPECT_EQ(histogram.sample_count, 41u);
+  EXPECT_GE(histogram.sample_sum, 40.0 * 3000 + 200'000);
+  for (const auto& bucket : histogram.bucket) {
+    const uint64_t within = bucket.upper_bound < 4096 ? 0 : bucket.upper_bound < 200'000 ? 40 : 41;
+    EXPECT_EQ(bucket.cumulative_count, within) << bucket.upper_bound;
+  }
+  EXPECT_TRUE(std::isinf(histogram.bucket.back().upper_bound));
+  EXPECT_EQ(Counter("harena_scope_overflows_total"), 1);
+  EXPECT_GE(Gauge("harena_scope_used_bytes_recent", {{"percentile", "50"}}), 3000);
+  EXPECT_GE(Gauge("harena_scope_used_bytes_max"), 200'000);
+}
+
+TEST_F(CollectorTest, NoLimitIsInfinite) {
+  TestServer server(pool_, {.request_bytes_max = kMiB});
+  EXPECT_EQ(Gauge("harena_request_bytes_max"), static_cast<double>(kMiB));
+  ASSERT_EQ(server.method().scopes().SetRequestBytesMax(kUnlimitedBytes), std::nullopt);
+  EXPECT_TRUE(std::isinf(Gauge("harena_request_bytes_max")));
+  EXPECT_TRUE(std::isinf(Gauge("harena_process_bytes_max")));
+}
+
+TEST_F(CollectorTest, TwoServersOfOneMethodAreTwo) {
+  TestServer first(pool_);
+  TestServer second(pool_);
+  first.Serve(1);
+  second.Serve(1);
+  second.Serve(1);
+  EXPECT_EQ(Counter("harena_requests_total", {{"server", "1"}}), 1);
+  EXPECT_EQ(Counter("harena_requests_total", {{"server", "2"}}), 2);
+  // One pool for both is one pool.
+  EXPECT_EQ(
+      Counter("harena_pool_blocks_allocated_total", {{"pool", std::to_string(pool_.index())}}), 3);
+}
+
+TEST_F(CollectorTest, PoolsAndDetachedScopes) {
+  TestServer server(pool_);
+  DetachedScope detached = server.method().scopes().Acquire().Detach();
+  EXPECT_EQ(Gauge("harena_scopes_detached_live"), 1);
+  EXPECT_EQ(Gauge("harena_scopes_live"), 1);
+  const Labels in_use = {{"pool", std::to_string(pool_.index())}, {"state", "in_use"}};
+  EXPECT_EQ(Gauge("harena_pool_bytes", in_use), static_cast<double>(64 * kKiB));
+  detached.Reset();
+  EXPECT_EQ(Gauge("harena_scopes_detached_live"), 0);
+  EXPECT_EQ(Gauge("harena_pool_bytes", in_use), 0);
+  EXPECT_EQ(Gauge("harena_pool_retained_bytes_max", {{"pool", "default"}}),
+            static_cast<double>(PagePool::Default().retention().retained_bytes_max));
+}
+
+// The endings of names and the text format are prometheus-cpp's: what a scrape shows.
+TEST_F(CollectorTest, TheTextIsWhatPrometheusReads) {
+  TestServer server(pool_);
+  server.Serve(5000);
+  const std::string text = ::prometheus::TextSerializer().Serialize(Collector().Collect());
+  EXPECT_THAT(text, HasSubstr("# TYPE harena_scope_used_bytes histogram\n"));
+  EXPECT_THAT(text, HasSubstr("harena_requests_total{framework=\"test\",method=\"/s/A\","
+                              "server=\"1\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("harena_scope_used_bytes_bucket{framework=\"test\",method=\"/s/A\","
+                              "server=\"1\",le=\"+Inf\"} 1\n"));
+}
+
+}  // namespace
+}  // namespace harena::prometheus

@@ -1,0 +1,77 @@
+// What the lists of metrics are written with.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <prometheus/client_metric.h>
+#include <prometheus/metric_family.h>
+
+#include "harena/scope/bytes_histogram.h"
+
+namespace harena::prometheus {
+
+using ::prometheus::ClientMetric;
+using ::prometheus::MetricFamily;
+using ::prometheus::MetricType;
+using Labels = std::vector<ClientMetric::Label>;
+
+class Values;
+
+/// One metric of a list: how it is called, and what it is in one subject of type `Subject`.
+template <typename Subject>
+struct Metric {
+  const char* name;
+  MetricType type;
+  const char* help;
+  void (*collect)(const Subject& subject, Values& values);
+};
+
+/// The values of one metric and one subject.
+class Values {
+ public:
+  Values(MetricFamily& family, const Labels& common) : family_(family), common_(common) {}
+
+  template <typename Number>
+  void Add(Number value, std::initializer_list<ClientMetric::Label> further = {}) {
+    ClientMetric& metric = New(further);
+    (family_.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) =
+        static_cast<double>(value);
+  }
+  void Add(const BytesHistogram& counts, uint64_t sum);
+
+ private:
+  ClientMetric& New(std::initializer_list<ClientMetric::Label> further);
+
+  MetricFamily& family_;
+  const Labels& common_;
+};
+
+/// What one subject's values are labelled with.
+template <typename Subject>
+struct Labelled {
+  Labels labels;
+  Subject subject;
+};
+
+/// Adds a family to `families` for each metric that has a value.
+template <typename Subject, size_t kCount>
+void AddFamilies(const Metric<Subject> (&metrics)[kCount],
+                 const std::vector<Labelled<Subject>>& subjects,
+                 std::vector<MetricFamily>& families) {
+  for (const Metric<Subject>& metric : metrics) {
+    MetricFamily family{
+        .name = metric.name, .help = metric.help, .type = metric.type, .metric = {}};
+    for (const auto& [labels, subject] : subjects) {
+      Values values(family, labels);
+      metric.collect(subject, values);
+    }
+    if (!family.metric.empty()) families.push_back(std::move(family));
+  }
+}
+
+}  // namespace harena::prometheus

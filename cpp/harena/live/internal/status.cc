@@ -1,0 +1,200 @@
+#include "harena/live/internal/status.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harena/live/internal/change_log.h"
+#include "harena/live/internal/settings.h"
+#include "harena/mem/budget.h"
+#include "harena/mem/page_pool.h"
+#include "harena/pb/served_methods.h"
+#include "harena/scope/bytes_histogram.h"
+
+namespace harena::live::internal {
+namespace {
+
+// When the program's static objects were made, which is when it was started or nearly so.
+const std::chrono::system_clock::time_point kStartedAt = std::chrono::system_clock::now();
+
+Json StatusOf(const PagePool& pool) {
+  const PagePoolStats stats = pool.stats();
+  const QuarantineStats quarantine = pool.quarantine_stats();
+  const PagePoolRetention retention = pool.retention();
+  return {{"name", NameOf(pool)},
+          {"bytes_in_use", stats.bytes_in_use},
+          {"bytes_thread_cached", stats.bytes_thread_cached},
+          {"bytes_retained", stats.bytes_retained},
+          {"bytes_cold", stats.bytes_cold},
+          {"bytes_mapped", stats.bytes_mapped},
+          {"retained_bytes_max", retention.retained_bytes_max == kUnlimitedBytes
+                                     ? Json()
+                                     : Json(retention.retained_bytes_max)},
+          {"decay_after_ms", retention.decay_after.count()},
+          {"blocks_allocated", stats.blocks_allocated},
+          {"blocks_freed", stats.blocks_freed},
+          {"bytes_decommitted", stats.bytes_decommitted},
+          {"refusals", stats.refusals},
+          {"quarantine",
+           {{"bytes_in_use", quarantine.bytes_in_use},
+            {"bytes_held", quarantine.bytes_held},
+            {"blocks_held", quarantine.blocks_held},
+            {"blocks_entered", quarantine.blocks_entered},
+            {"blocks_left", quarantine.blocks_left},
+            {"refusals", quarantine.refusals}}}};
+}
+
+Json HistogramOf(const BytesHistogram& histogram) {
+  Json buckets = Json::array();
+  for (size_t i = 0; i < BytesHistogram::kBuckets; ++i) {
+    const bool last = i + 1 == BytesHistogram::kBuckets;
+    buckets.push_back({{"le", last ? Json() : Json(BytesHistogram::BytesMax(i))},
+                       {"count", histogram.counts[i]}});
+  }
+  return buckets;
+}
+
+Json StatusOf(const pb::Method& method, std::string_view framework) {
+  const pb::MethodStats stats = method.stats();
+  Json modes = Json::array();
+  for (const Mode mode : kModes) {
+    if (method.ServedAs(mode) == mode) modes.push_back(ToString(mode));
+  }
+  const ScopePoolStats& scopes = stats.scopes;
+  return {{"name", stats.name},
+          {"framework", framework},
+          {"mode", ToString(stats.mode)},
+          {"served", ToString(stats.served)},
+          {"modes", std::move(modes)},
+          {"settings", SettingsOf(method.scopes().options())},
+          {"requests", stats.requests},
+          {"malformed", stats.malformed},
+          {"refused", stats.refused},
+          {"refused_by",
+           {{kRequestBytesMax, stats.refused_by.request_bytes_max},
+            {kProcessBytesMax, stats.refused_by.process_bytes_max},
+            {kDecodedRatioMax, stats.refused_by.decoded_ratio_max},
+            {kDepthMax, stats.refused_by.depth_max},
+            {"memory", stats.refused_by.memory}}},
+          {"scopes",
+           {{"made", scopes.scopes_made},
+            {"ended", scopes.scopes_ended},
+            {"live", scopes.scopes_live()},
+            {"detached", scopes.scopes_detached},
+            {"sampled", scopes.scopes_sampled}}},
+          {"bytes",
+           // An estimate may be above what there was.
+           {{"p50", std::min(scopes.bytes_p50, scopes.bytes_max)},
+            {"p90", std::min(scopes.bytes_p90, scopes.bytes_max)},
+            {"p99", std::min(scopes.bytes_p99, scopes.bytes_max)},
+            {"max", scopes.bytes_max},
+            {"sum", scopes.bytes_sum},
+            {"histogram", HistogramOf(scopes.bytes)}}},
+          {"first_block_bytes", scopes.first_block_bytes},
+          {"kept",
+           {{"instances_idle", stats.kept.instances_idle},
+            {"bytes_idle", stats.kept.bytes_idle},
+            {"instances_built", stats.kept.instances_built},
+            {"instances_dropped", stats.kept.instances_dropped}}}};
+}
+
+/// Visits the default page pool and those that methods use, each once, while they stay; and every
+/// method.
+void Visit(const std::function<void(const PagePool&)>& pool,
+           const std::function<void(const pb::Method&, std::string_view framework)>& method) {
+  std::vector<PagePool*> pools;
+  AddPool(pools, PagePool::Default());
+  pb::ForEachServedMethods([&](pb::ServedMethods& served) {
+    const size_t known = pools.size();
+    for (const auto& one : served.methods()) {
+      method(*one, served.framework());
+      AddPool(pools, one->scopes().options().pool());
+    }
+    for (size_t i = known; i < pools.size(); ++i) pool(*pools[i]);
+  });
+  pool(PagePool::Default());
+}
+
+double Rate(uint64_t before, uint64_t after, double seconds) {
+  // Where a server has ended it took its counts along.
+  return after < before || seconds <= 0 ? 0 : static_cast<double>(after - before) / seconds;
+}
+
+}  // namespace
+
+Json StatusNow() {
+  Json methods = Json::array();
+  Json pools = Json::array();
+  Visit([&](const PagePool& pool) { pools.push_back(StatusOf(pool)); },
+        [&](const pb::Method& method, std::string_view framework) {
+          methods.push_back(StatusOf(method, framework));
+        });
+  const Budget& process = ProcessBudget();
+  return {
+      {"harena", HARENA_VERSION},
+      {"language", "c++"},
+      {"pid", getpid()},
+      {"started_at", Rfc3339(kStartedAt)},
+      {"now", Rfc3339(std::chrono::system_clock::now())},
+      {"process",
+       {{"bytes_max", process.bytes_max() == kUnlimitedBytes ? Json() : Json(process.bytes_max())},
+        {"bytes_used", process.bytes_used()},
+        {"refusals", process.refusals()}}},
+      {"methods", std::move(methods)},
+      {"pools", std::move(pools)}};
+}
+
+void Timeline::Tick() {
+  const auto now = std::chrono::steady_clock::now();
+  const auto unix_now = std::chrono::system_clock::now().time_since_epoch();
+  Sample sample;
+  sample.at_ms = std::chrono::duration_cast<std::chrono::milliseconds>(unix_now).count();
+  sample.process_bytes_used = ProcessBudget().bytes_used();
+  uint64_t requests = 0, refused = 0;
+  Visit(
+      [&](const PagePool& pool) {
+        const PagePoolStats stats = pool.stats();
+        sample.pool_bytes_in_use += stats.bytes_in_use;
+        sample.pool_bytes_thread_cached += stats.bytes_thread_cached;
+        sample.pool_bytes_retained += stats.bytes_retained;
+        sample.pool_bytes_cold += stats.bytes_cold;
+      },
+      [&](const pb::Method& method, std::string_view) {
+        requests += method.requests();
+        refused += method.refused_by().total();
+      });
+  if (last_ != std::chrono::steady_clock::time_point{}) {
+    const double seconds = std::chrono::duration<double>(now - last_).count();
+    sample.requests_per_s = Rate(requests_, requests, seconds);
+    sample.refused_per_s = Rate(refused_, refused, seconds);
+  }
+  last_ = now;
+  requests_ = requests;
+  refused_ = refused;
+  std::lock_guard lock(mutex_);
+  samples_.push_back(sample);
+  if (samples_.size() > kSamplesMax) samples_.pop_front();
+}
+
+Json Timeline::Since(int64_t after_ms) const {
+  Json samples = Json::array();
+  std::lock_guard lock(mutex_);
+  for (const Sample& sample : samples_) {
+    if (sample.at_ms <= after_ms) continue;
+    samples.push_back({{"at_ms", sample.at_ms},
+                       {"requests_per_s", sample.requests_per_s},
+                       {"refused_per_s", sample.refused_per_s},
+                       {"process_bytes_used", sample.process_bytes_used},
+                       {"pool_bytes_in_use", sample.pool_bytes_in_use},
+                       {"pool_bytes_thread_cached", sample.pool_bytes_thread_cached},
+                       {"pool_bytes_retained", sample.pool_bytes_retained},
+                       {"pool_bytes_cold", sample.pool_bytes_cold}});
+  }
+  return {{"interval_ms", kInterval.count()}, {"samples", std::move(samples)}};
+}
+
+}  // namespace harena::live::internal

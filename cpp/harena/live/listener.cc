@@ -1,0 +1,82 @@
+#include "harena/live/listener.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "harena/live/internal/guard.h"
+#include "harena/live/internal/handler.h"
+#include "harena/live/internal/http_server.h"
+
+namespace harena::live {
+namespace {
+
+std::string TokenOf(const ListenerOptions& options) {
+  if (!options.token.empty()) return options.token;
+  const char* token = std::getenv(internal::kTokenVariable);
+  return token == nullptr ? "" : token;
+}
+
+}  // namespace
+
+struct Listener::Running {
+  Running(const internal::Endpoint& endpoint, internal::Guard guard)
+      : handler(std::move(guard)), server(endpoint, handler), ticker([this] { Tick(); }) {}
+
+  ~Running() {
+    {
+      std::lock_guard lock(mutex);
+      ending = true;
+    }
+    changed.notify_all();
+    ticker.join();
+  }
+
+  void Tick() {
+    std::unique_lock lock(mutex);
+    while (!changed.wait_for(lock, internal::Timeline::kInterval, [this] { return ending; })) {
+      lock.unlock();
+      handler.Tick();
+      lock.lock();
+    }
+  }
+
+  internal::Handler handler;
+  internal::HttpServer server;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool ending = false;
+  std::thread ticker;
+};
+
+Listener::Listener(const ListenerOptions& options) {
+  const std::string token = TokenOf(options);
+  if (!token.empty()) problem_ = internal::WhyNoToken(token);
+  if (problem_) return;
+  std::string unresolved;
+  const auto endpoint = internal::Resolve(options.address, &unresolved);
+  if (!endpoint) {
+    problem_ = unresolved;
+    return;
+  }
+  if (!endpoint->loopback && token.empty()) {
+    problem_ = "other machines can reach \"" + options.address +
+               "\", which needs a token: set ListenerOptions::token or " +
+               internal::kTokenVariable + ", or listen on 127.0.0.1";
+    return;
+  }
+  running_ = std::make_unique<Running>(*endpoint, internal::Guard(token, options.hosts));
+  if (const auto& problem = running_->server.problem()) {
+    problem_ = "cannot listen on " + options.address + ": " + *problem;
+    running_.reset();
+    return;
+  }
+  address_ = running_->server.address();
+}
+
+Listener::~Listener() = default;
+
+}  // namespace harena::live

@@ -1,0 +1,26 @@
+#include "harena/scope/bytes_histogram.h"
+
+#include <gtest/gtest.h>
+
+#include "harena/mem/test_pool.h"
+
+namespace harena {
+namespace {
+
+TEST(BytesHistogram, EachBucketHoldsUpToItsBytes) {
+  for (size_t bucket = 0; bucket + 1 < BytesHistogram::kBuckets; ++bucket) {
+    const size_t bytes_max = BytesHistogram::BytesMax(bucket);
+    EXPECT_EQ(BytesHistogram::BucketOf(bytes_max), bucket) << bytes_max;
+    EXPECT_EQ(BytesHistogram::BucketOf(bytes_max + 1), bucket + 1) << bytes_max;
+  }
+}
+
+TEST(BytesHistogram, ReachesFromOneKibToOneGib) {
+  EXPECT_EQ(BytesHistogram::BytesMax(0), kKiB);
+  EXPECT_EQ(BytesHistogram::BytesMax(BytesHistogram::kBuckets - 2), 1024 * kMiB);
+  EXPECT_EQ(BytesHistogram::BucketOf(0), 0u);
+  EXPECT_EQ(BytesHistogram::BucketOf(SIZE_MAX), BytesHistogram::kBuckets - 1);
+}
+
+}  // namespace
+}  // namespace harena

@@ -1,0 +1,3 @@
+#include <iostream>
+
+#include "harena/live/listener.h"

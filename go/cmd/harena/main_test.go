@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/harena-project/harena/go/live"
+	"github.com/harena-project/harena/go/scope"
+)
+
+// result is what a command did.
+type result struct {
+	code     int
+	out, err string
+}
+
+func harena(t *testing.T, arguments ...string) result {
+	t.Helper()
+	var out, wrong bytes.Buffer
+	code := runWith(context.Background(), arguments, strings.NewReader(""), &out, &wrong)
+	return result{code, out.String(), wrong.String()}
+}
+
+func (r result) expect(t *testing.T, code int, words ...string) {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("the exit code is %d; want %d\n%s%s", r.code, code, r.out, r.err)
+	}
+	for _, word := range words {
+		if !strings.Contains(r.out+r.err, word) {
+			t.Errorf("%q is not in\n%s%s", word, r.out, r.err)
+		}
+	}
+}
+
+const recordedStatus = "../../../testdata/status/cpp.json"
+
+// recordedListener answers as the live listener of a C++ server does; it asks for a token.
+func recordedListener(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(recordedStatus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	answer := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer secret" {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			_, _ = w.Write([]byte(text))
+		}
+	}
+	mux.HandleFunc("GET /harena/api/status", answer(string(data)))
+	mux.HandleFunc("GET /harena/api/timeline", answer(`{"interval_ms": 1000, "samples": []}`))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+func TestConfigCheck(t *testing.T) {
+	folder := "../../../testdata/config/"
+	harena(t, "config", "check", folder+"valid/everything.yaml").expect(t, 0, "everything.yaml: in order")
+	harena(t, "config", "check", folder+"invalid/unknown_key.yaml").expect(t, 1,
+		`unknown_key.yaml:2:1: unknown key "defalts"; did you mean defaults?`)
+	harena(t, "config", "check", folder+"valid/everything.yaml", "--language", "go").expect(t, 1, "mode reuse is for C++ alone")
+	harena(t, "config", "check", folder+"none.yaml").expect(t, 2, "no such file")
+	harena(t, "config", "check").expect(t, 2, "accepts 1 arg")
+	harena(t, "config", "check", "x", "--language", "perl").expect(t, 2, "go or c++")
+	t.Setenv("HARENA_MODE", "fast")
+	harena(t, "config", "check", folder+"valid/minimal.yaml").expect(t, 0)
+	harena(t, "config", "check", folder+"valid/minimal.yaml", "--environment").expect(t, 1, `HARENA_MODE: mode is "fast"`)
+}
+
+func TestConfigCheckJSON(t *testing.T) {
+	got := harena(t, "config", "check", "../../../testdata/config/invalid/duplicate_key.yaml", "--json")
+	var told checked
+	if err := json.Unmarshal([]byte(got.out), &told); err != nil {
+		t.Fatal(err)
+	}
+	if got.code != 1 || told.Valid || len(told.Problems) != 3 || told.Problems[0].Line != 5 || told.Problems[0].Column != 3 {
+		t.Errorf("exit code %d, %+v", got.code, told)
+	}
+}
+
+func TestConfigCheckReadsStandardInput(t *testing.T) {
+	var out, wrong bytes.Buffer
+	code := runWith(context.Background(), []string{"config", "check", "-"}, strings.NewReader("version: 2"), &out, &wrong)
+	if code != 1 || !strings.HasPrefix(out.String(), "-:1:10: version is") {
+		t.Errorf("exit code %d, %s%s", code, out.String(), wrong.String())
+	}
+}
+
+func TestRecordAdviseAndWrite(t *testing.T) {
+	address := recordedListener(t)
+	harena(t, "status", address).expect(t, 2, "401", "HARENA_LIVE_TOKEN")
+	t.Setenv("HARENA_LIVE_TOKEN", "secret")
+	folder := t.TempDir()
+	profile, settings := filepath.Join(folder, "profile.json"), filepath.Join(folder, "harena.yaml")
+	harena(t, "status", address, "-o", profile).expect(t, 0)
+	live, file := harena(t, "advise", address), harena(t, "advise", profile)
+	if live.out != file.out || live.code != 0 {
+		t.Errorf("the advice is another from a file:\n%s\n%s", live.out, file.out)
+	}
+	file.expect(t, 0, "/shop.Ranking/Rank\n  request_bytes_max: unlimited -> 8MiB\n    because the largest of")
+	harena(t, "advise", profile, "--write", settings).expect(t, 0, "written to "+settings)
+	harena(t, "advise", profile, "--write", settings).expect(t, 2, "--force replaces it")
+	harena(t, "advise", profile, "--write", settings, "--force").expect(t, 0)
+	harena(t, "config", "check", settings).expect(t, 0)
+}
+
+func TestTopOnce(t *testing.T) {
+	t.Setenv("HARENA_LIVE_TOKEN", "secret")
+	address := recordedListener(t)
+	got := harena(t, "top", address, "--once", "--interval", "100ms", "--sort", "requests")
+	got.expect(t, 0, "METHOD", "/shop.Ranking/Rank     codec")
+	if lines := strings.Count(got.out, "\n"); lines != 8 {
+		t.Errorf("%d lines; want the headline, the titles and six methods\n%s", lines, got.out)
+	}
+	harena(t, "top", address, "--sort", "colour").expect(t, 2, "--sort is", "refused")
+	harena(t, "top", address, "--interval", "1ms").expect(t, 2, "at least 100ms")
+}
+
+// What another program answers, or nobody, is told as such.
+func TestOtherServers(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("<html>hello</html>"))
+	}))
+	address := other.URL
+	harena(t, "status", address).expect(t, 2, "is this a live listener?")
+	other.Close()
+	harena(t, "advise", address).expect(t, 2, "is the server's live listener on?")
+	harena(t, "top", "ftp://x", "--once").expect(t, 2, "no address of a listener")
+	harena(t, "advise", "none.json").expect(t, 2, "no such file")
+	path := filepath.Join(t.TempDir(), "other.json")
+	if err := os.WriteFile(path, []byte(`{"status": {}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	harena(t, "advise", path).expect(t, 2, "no recorded profile")
+}
+
+// The listener of this repository answers what is read here.
+func TestLiveListener(t *testing.T) {
+	group, err := scope.NewGroup([]string{"/live.S/One"}, scope.Options{RequestBytesMax: 4 << 20}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	group.Publish("grpc-go")
+	defer runtime.KeepAlive(group)
+	for range 2000 {
+		s := group.Pool("/live.S/One").Get()
+		s.End()
+	}
+	listener, err := live.Listen("127.0.0.1:0", live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	address := listener.Addr().String()
+	harena(t, "top", address, "--once", "--interval", "100ms").expect(t, 0, "(go)", "/live.S/One  codec", "4.0 MiB", "2000")
+	harena(t, "advise", address).expect(t, 0, "/live.S/One")
+	profile := harena(t, "status", address)
+	profile.expect(t, 0, `"timeline"`, `"/live.S/One"`)
+}
+
+func TestHelpAndCompletion(t *testing.T) {
+	harena(t, "--help").expect(t, 0, "harena advise today.json", "completion")
+	harena(t, "version").expect(t, 0, "harena ")
+	harena(t, "completion", "bash").expect(t, 0, "bash completion")
+	harena(t, "advice").expect(t, 2, `unknown command "advice"`)
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "harena",
+		Short: "Check Harena's settings, and look at running servers",
+		Long: `harena checks files of settings and reads what the live listener of a server says
+(harena.live in C++, package live in Go): as a table, as a recorded profile, and as advice
+on what to set.`,
+		Example: `  harena config check harena.yaml              is this file in order?
+  harena top 127.0.0.1:9090                    the methods of a running server
+  harena status 127.0.0.1:9090 -o today.json   record a profile
+  harena advise today.json --write new.yaml    what to set, and why`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(newConfig(), newTop(), newAdvise(), newStatus(), newVersion())
+	return root
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of this program",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(c.OutOrStdout(), versionText())
+			return err
+		},
+	}
+}
+
+func versionText() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "harena (unknown version)"
+	}
+	version := info.Main.Version
+	if version == "" {
+		version = "(devel)"
+	}
+	return fmt.Sprintf("harena %s %s", version, info.GoVersion)
+}
