@@ -22,7 +22,7 @@ GO_MODULES = $(shell sed -n 's/^\t\.\///p' go.work)
 SOURCES = $(shell find cpp bench -name gen -prune -o \( -name '*.h' -o -name '*.cc' \) -print)
 
 ##@ Everyday
-.PHONY: help setup build cli demo live generate
+.PHONY: help setup build cli demo live replay generate
 help:  ## This list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -50,6 +50,11 @@ live: build/release/build.ninja  ## A demo server with load and its live page, u
 	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
 	python3 bench/live/run.py --build-dir build/release --language '$(LANGUAGE)' --address '$(ADDRESS)' \
 	  --seconds '$(DURATION)'
+
+# ARGS as `python3 bench/replay/run.py --help` says.
+replay: build/release/build.ninja  ## What your own messages would cost: ARGS="CAPTURE --proto FILE ..." (docs/replay.md)
+	cmake --build build/release -j $(JOBS) --target harena_pb protoc-gen-harena harena_replay_prepare
+	python3 bench/replay/run.py $(ARGS)
 
 generate: setup  ## Write the checked-in Go code of the .proto files again
 	go/tools/generate.sh
@@ -112,14 +117,14 @@ test-valgrind: build  ## The C++ unit tests of the optimised build under Valgrin
 # was done, and fails when something was found.
 SECONDS ?= 60
 FUZZ_SECONDS ?= $(SECONDS)
-FUZZ_TARGETS ?= pb_codec_fuzz pb_serializer_fuzz pb_budget_fuzz pb_walker_fuzz codegen_plugin_fuzz
-fuzz: build/fuzz/build.ninja  ## The C++ fuzzers: parser, serializer, budgets, their estimate, plugin; each for SECONDS=n (libFuzzer, clang, ASan + UBSan)
+FUZZ_TARGETS ?= pb_codec_fuzz pb_serializer_fuzz pb_budget_fuzz pb_walker_fuzz codegen_plugin_fuzz replay_capture_fuzz
+fuzz: build/fuzz/build.ninja  ## The C++ fuzzers: parser, serializer, budgets, their estimate, plugin, captures; each for SECONDS=n (libFuzzer, clang, ASan + UBSan)
 	cmake --build build/fuzz -j $(JOBS) --target $(FUZZ_TARGETS)
 	rm -rf out/fuzz/cpp && mkdir -p out/fuzz/cpp
 	for target in $(FUZZ_TARGETS); do \
 	  echo "fuzz: $$target, $(FUZZ_SECONDS) s"; \
 	  mkdir -p build/fuzz/corpus/$$target; \
-	  setarch -R "$$(find build/fuzz/cpp -type f -name $$target)" -max_total_time=$(FUZZ_SECONDS) \
+	  setarch -R "$$(find build/fuzz/cpp build/fuzz/bench -type f -name $$target)" -max_total_time=$(FUZZ_SECONDS) \
 	    -timeout=25 -rss_limit_mb=4096 -max_len=4096 -print_final_stats=1 -artifact_prefix=out/fuzz/$$target- \
 	    build/fuzz/corpus/$$target testdata/fuzz/$$target >out/fuzz/cpp/$$target.log 2>&1 \
 	    || tail -n 40 out/fuzz/cpp/$$target.log; \

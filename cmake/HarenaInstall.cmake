@@ -18,6 +18,11 @@ install(FILES
   ${PROJECT_SOURCE_DIR}/cmake/Findmicrohttpd.cmake
   ${PROJECT_SOURCE_DIR}/cmake/Findtrpc.cmake
   DESTINATION ${package_dir})
+# A build can be used where it lies: -Dharena_DIR=<build>. Replays of a checkout do.
+export(EXPORT harenaTargets NAMESPACE harena:: FILE ${PROJECT_BINARY_DIR}/harenaTargets.cmake)
+foreach(file HarenaGenerate Findbrpc Findmicrohttpd Findtrpc)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${file}.cmake ${PROJECT_BINARY_DIR}/${file}.cmake COPYONLY)
+endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Several pkg-config files, because gRPC drags some eighty libraries in and most users of the memory do

@@ -2,8 +2,11 @@
 libjs-chart.js."""
 
 import html
+import json
 from pathlib import Path
+from string import Template
 
+HERE = Path(__file__).resolve().parent
 CHART_PATHS = (Path("/usr/share/javascript/chart.js/chart.min.js"),
                Path("/usr/share/javascript/chart.js/Chart.min.js"))
 
@@ -35,3 +38,24 @@ def html_table(header, lines, caption):
         + "".join(element("td", cell) for cell in line[1:]) + "</tr>" for line in lines)
     return (f'<div class="scroll"><table>{element("caption", caption)}'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")
+
+
+def chart(title, kind, workload, allocator, wide=False):
+    """A place that report_page.js draws into. The tables say the same in text."""
+    label = html.escape(f"{title}. The table above has the numbers.")
+    return (f'<figure{" class=wide" if wide else ""}>{element("figcaption", title)}'
+            f'<div class="canvas"><canvas role="img" aria-label="{label}" data-chart="{kind}" '
+            f'data-workload="{html.escape(workload)}" data-allocator="{html.escape(allocator)}">'
+            "</canvas></div></figure>")
+
+
+def report_page(data, library=None, **parts):
+    """A whole report around charts of `data`: its rows have workload, allocator, language and mode,
+    its modes are those that are compared. `parts` are what report_page.html leaves open, as HTML.
+    `library` takes the place of Chart.js, which is looked for otherwise."""
+    return Template((HERE / "report_page.html").read_text(encoding="utf-8")).substitute(
+        parts,
+        style=(HERE / "report_page.css").read_text(encoding="utf-8"),
+        library=chart_library() if library is None else library,
+        data=json.dumps(data).replace("<", "\\u003c"),
+        script=(HERE / "report_page.js").read_text(encoding="utf-8"))

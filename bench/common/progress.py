@@ -25,3 +25,12 @@ class Progress:
         """Leaves the line."""
         if self._terminal:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def say(text):
+    """A line that the next one takes the place of on a terminal, and plain lines elsewhere; the
+    empty text clears it. For runs whose length nobody knows beforehand."""
+    if sys.stderr.isatty():
+        print(f"\r{text[:78]:<78}\r", end="", file=sys.stderr, flush=True)
+    elif text:
+        print(text, file=sys.stderr, flush=True)

@@ -1,21 +1,17 @@
 """The self-contained report: one HTML file that opens offline, in light and dark.
 
-The page's parts are report_page.html, report_page.css and report_page.js beside this file, and
-common/page.py.
+The page's frame, its style and its charts are common/page.py and what lies beside it.
 """
 
-import html
-import json
 import sys
 from pathlib import Path
-from string import Template
 
 import table
 from plan import BUSY_LIMIT
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from common.page import chart_library, element, html_table  # noqa: E402
+from common.page import chart, element, html_table, report_page  # noqa: E402
 
 MODES = {("grpc", "C++", mode): text for mode, text in {
     "heap": "what gRPC does by itself: the service is registered as it is, no Harena code runs",
@@ -164,15 +160,6 @@ def language_parts(name, language, tables):
             *tables[1:]]
 
 
-def chart(title, kind, workload, allocator, wide=False):
-    """A place that report_page.js draws into. The tables say the same in text."""
-    label = html.escape(f"{title}. The table above has the numbers.")
-    return (f'<figure{" class=wide" if wide else ""}>{element("figcaption", title)}'
-            f'<div class="canvas"><canvas role="img" aria-label="{label}" data-chart="{kind}" '
-            f'data-workload="{html.escape(workload)}" data-allocator="{html.escape(allocator)}">'
-            "</canvas></div></figure>")
-
-
 def saturation_section(results):
     """The closed-loop section, or nothing."""
     section = results.get("saturation")
@@ -243,17 +230,12 @@ def html_page(results, library=None):
     explained = "".join(element("dt", ", ".join(mode[1:])) + element("dd", MODES.get(mode, ""))
                         for mode in modes)
     cpp_modes = [mode for _, language, mode in modes if language == "C++"]
-    data = json.dumps({"rows": results["rows"], "modes": cpp_modes}).replace("<", "\\u003c")
-    return Template((HERE / "report_page.html").read_text(encoding="utf-8")).substitute(
-        title=title, lead=lead,
-        style=(HERE / "report_page.css").read_text(encoding="utf-8"),
-        verdict=verdict(results),
+    return report_page(
+        {"rows": results["rows"], "modes": cpp_modes}, library,
+        title=title, lead=lead, verdict=verdict(results),
         limits="".join(element("li", line) for line in limits(results)),
         facts=definitions,
         modes=explained,
         sections="".join(workload_section(name, results) for name in names),
-        saturation=(beyond_section(results) + saturation_section(results)
-                    + over_budget_section(results)),
-        library=library if library is not None else chart_library(),
-        data=data,
-        script=(HERE / "report_page.js").read_text(encoding="utf-8"))
+        more=(beyond_section(results) + saturation_section(results)
+              + over_budget_section(results)))

@@ -32,7 +32,7 @@ def html_page(results, library=None):
     """The whole page."""
     facts = "".join(element("dt", name) + element("dd", text)
                     for name, text in results["facts"].items())
-    style = (HERE.parent / "demo/report_page.css").read_text(encoding="utf-8")
+    style = (HERE.parent / "common/report_page.css").read_text(encoding="utf-8")
     measured = [row for row in results["rows"] if "missing" not in row]
     return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
         style=style,

@@ -23,14 +23,14 @@ double ThreadCpuNs() {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-Share RunFor(Runner& runner, const Workload& workload, double slice_ms) {
+Share RunFor(Runner& runner, const Traffic& traffic, double slice_ms) {
   Share share;
   Stopwatch watch;
   const double cpu_before = ThreadCpuNs();
   while (share.sum.total() < slice_ms * 1e6) {
     // All variants each time, so that every slice weighs them alike.
-    for (const std::string& wire : workload.requests) {
-      share.sum += runner.Run(wire);
+    for (size_t number = 0; number < traffic.requests().size(); ++number) {
+      share.sum += runner.Run(number);
       ++share.requests;
     }
   }
@@ -41,11 +41,11 @@ Share RunFor(Runner& runner, const Workload& workload, double slice_ms) {
 
 }  // namespace
 
-SliceRunner::SliceRunner(const Workload& workload, const MeasurePlan& plan)
-    : workload_(workload), slice_ms_(plan.slice_ms), team_(plan.threads) {
+SliceRunner::SliceRunner(const Traffic& traffic, const MeasurePlan& plan)
+    : traffic_(traffic), slice_ms_(plan.slice_ms), team_(plan.threads) {
   for (const std::string& mode : plan.modes) {
     ModeRunners& made = modes_[mode];
-    made.factory = MakeRunnerFactory(mode, workload);
+    made.factory = traffic.MakeRunners(mode);
     for (int i = 0; i < plan.threads; ++i) made.runners.push_back(made.factory->Make());
     Run(mode);
   }
@@ -61,7 +61,7 @@ Slice SliceRunner::Run(std::string_view mode) {
   std::barrier start(static_cast<ptrdiff_t>(team_.size()));
   team_.Run([&](size_t thread) {
     start.arrive_and_wait();
-    shares[thread] = RunFor(*runners[thread], workload_, slice_ms_);
+    shares[thread] = RunFor(*runners[thread], traffic_, slice_ms_);
   });
   Slice slice;
   Share all;
@@ -76,9 +76,8 @@ Slice SliceRunner::Run(std::string_view mode) {
   return slice;
 }
 
-std::map<std::string, std::vector<Slice>> Measure(const Workload& workload,
-                                                  const MeasurePlan& plan) {
-  SliceRunner runner(workload, plan);
+std::map<std::string, std::vector<Slice>> Measure(const Traffic& traffic, const MeasurePlan& plan) {
+  SliceRunner runner(traffic, plan);
   std::map<std::string, std::vector<Slice>> slices;
   for (int round = 0; round < plan.rounds; ++round) {
     for (const std::string& mode : plan.modes) slices[mode].push_back(runner.Run(mode));
@@ -86,10 +85,10 @@ std::map<std::string, std::vector<Slice>> Measure(const Workload& workload,
   return slices;
 }
 
-std::map<std::string, std::vector<double>> MeasureTasks(const Workload& workload,
+std::map<std::string, std::vector<double>> MeasureTasks(const Traffic& traffic,
                                                         const MeasurePlan& plan, int tasks) {
   std::map<std::string, std::unique_ptr<RunnerFactory>> factories;
-  for (const std::string& mode : plan.modes) factories[mode] = MakeRunnerFactory(mode, workload);
+  for (const std::string& mode : plan.modes) factories[mode] = traffic.MakeRunners(mode);
   std::map<std::string, std::vector<double>> rounds;
   for (int round = 0; round < plan.rounds; ++round) {
     for (const std::string& mode : plan.modes) {

@@ -9,7 +9,6 @@
 #include "bench/messages/phases.h"
 #include "bench/messages/runner.h"
 #include "bench/messages/thread_team.h"
-#include "bench/workloads/workloads.h"
 
 namespace harena::bench {
 
@@ -28,11 +27,11 @@ struct Slice {
 };
 
 /// Runs slices of a plan's modes, in whatever order the caller wants.
-/// Thread rule: one thread at a time. Lifetime rule: `workload` must outlive it.
+/// Thread rule: one thread at a time. Lifetime rule: `traffic` must outlive it.
 class SliceRunner {
  public:
   /// Makes the runners of every mode and warms each with one slice.
-  SliceRunner(const Workload& workload, const MeasurePlan& plan);
+  SliceRunner(const Traffic& traffic, const MeasurePlan& plan);
 
   /// Throws std::invalid_argument for a mode that is not in the plan.
   Slice Run(std::string_view mode);
@@ -43,19 +42,18 @@ class SliceRunner {
     std::vector<std::unique_ptr<Runner>> runners;  // one per thread
   };
 
-  const Workload& workload_;
+  const Traffic& traffic_;
   const double slice_ms_;
   std::map<std::string, ModeRunners, std::less<>> modes_;
   ThreadTeam team_;  // ends first: nothing of the above may go while a thread runs
 };
 
 /// Runs every mode in turn, round after round: the slices of each, one per round.
-std::map<std::string, std::vector<Slice>> Measure(const Workload& workload,
-                                                  const MeasurePlan& plan);
+std::map<std::string, std::vector<Slice>> Measure(const Traffic& traffic, const MeasurePlan& plan);
 
 /// The test of tRPC-Cpp's arena page: `threads` threads, each `tasks` times filling a request and a
 /// response and ending them. Milliseconds from the first start to the last end, per round.
-std::map<std::string, std::vector<double>> MeasureTasks(const Workload& workload,
+std::map<std::string, std::vector<double>> MeasureTasks(const Traffic& traffic,
                                                         const MeasurePlan& plan, int tasks);
 
 }  // namespace harena::bench

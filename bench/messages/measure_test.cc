@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "bench/messages/workload_traffic.h"
+
 namespace harena::bench {
 namespace {
 
@@ -36,10 +38,10 @@ TEST(ThreadTeam, AnExceptionReachesTheCallerAndTheTeamGoesOn) {
 }
 
 TEST(Measure, ASliceHasPhasesCpuAndThroughput) {
-  const Workload workload = LoadWorkload("ranking_8k");
-  const std::string mode = MessageModes().front();
+  const auto traffic = MakeTraffic(LoadWorkload("ranking_8k"));
+  const std::string mode = MessageModes(kTypesCarryCodec).front();
   for (const int threads : {1, 3}) {
-    SliceRunner runner(workload, {.modes = {mode}, .threads = threads, .slice_ms = 5});
+    SliceRunner runner(*traffic, {.modes = {mode}, .threads = threads, .slice_ms = 5});
     const Slice slice = runner.Run(mode);
     EXPECT_GT(slice.phases.parse, 0);
     EXPECT_GT(slice.cpu_ns, 0);
@@ -53,12 +55,12 @@ TEST(Measure, ASliceHasPhasesCpuAndThroughput) {
 }
 
 TEST(Measure, EveryModeHasEveryRound) {
-  const Workload workload = LoadWorkload("ranking_8k");
-  const MeasurePlan plan{.modes = MessageModes(), .rounds = 2, .slice_ms = 1};
-  const auto slices = Measure(workload, plan);
+  const auto traffic = MakeTraffic(LoadWorkload("ranking_8k"));
+  const MeasurePlan plan{.modes = MessageModes(kTypesCarryCodec), .rounds = 2, .slice_ms = 1};
+  const auto slices = Measure(*traffic, plan);
   EXPECT_EQ(slices.size(), plan.modes.size());
   for (const auto& [mode, rounds] : slices) EXPECT_EQ(rounds.size(), 2u) << mode;
-  const auto tasks = MeasureTasks(workload, plan, 3);
+  const auto tasks = MeasureTasks(*traffic, plan, 3);
   for (const std::string& mode : plan.modes) EXPECT_EQ(tasks.at(mode).size(), 2u) << mode;
 }
 

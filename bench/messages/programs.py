@@ -29,15 +29,21 @@ class BenchError(Exception):
 class Programs:
     """The built programs."""
 
-    def __init__(self, build_dir):
-        folder = (Path(build_dir) / "bench").resolve()
-        self.stock = folder / "messages/harena_bench_messages"
-        self.codec = folder / "messages/harena_bench_messages_codec"
-        self.counter = folder / "tools/libharena_alloc_count.so"
+    def __init__(self, stock, codec, counter, advice):
+        """The last is what to do when one of them is missing."""
+        self.stock, self.codec, self.counter = stock, codec, counter
         for needed in (self.stock, self.codec, self.counter):
             if not needed.exists():
-                raise BenchError(f"{needed} is missing: build first (make build), or name the "
-                                 "build with --build-dir")
+                raise BenchError(f"{needed} is missing: {advice}")
+
+    @classmethod
+    def of_build(cls, build_dir):
+        """Those of a build of this tree."""
+        folder = (Path(build_dir) / "bench").resolve()
+        return cls(folder / "messages/harena_bench_messages",
+                   folder / "messages/harena_bench_messages_codec",
+                   folder / "tools/libharena_alloc_count.so",
+                   "build first (make build), or name the build with --build-dir")
 
     def of(self, mode):
         """The program that has this mode."""
@@ -134,14 +140,13 @@ def interleaved(programs, modes, arguments, allocator, rounds):
             process.stop()
 
 
-def count_allocations(programs, modes, workload):
+def count_allocations(programs, modes, arguments):
     """Heap allocations per request by mode, in processes of their own. They are counted before they
     reach an allocator, so one allocator stands for all."""
     counts = {}
     with tempfile.TemporaryDirectory() as folder:
         for mode in modes:
-            counted = run_once(programs.of(mode),
-                               ["--workload", workload, "--modes", mode, "--count"],
+            counted = run_once(programs.of(mode), [*arguments, "--modes", mode, "--count"],
                                preload=[programs.counter],
                                HARENA_ALLOC_COUNT_FILE=f"{folder}/{mode}")
             counts[mode] = counted["heap_allocs_per_request"][mode]

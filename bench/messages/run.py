@@ -12,10 +12,11 @@ from pathlib import Path
 from statistics import median
 
 import tables
-from programs import (BASELINE, BOUNDS, MODES, BenchError, Programs, count_allocations, interleaved,
-                      run_once)
+from blocks import measure_blocks, slice_arguments
+from programs import BASELINE, BOUNDS, MODES, BenchError, Programs, interleaved, run_once
 
 from common.allocators import ALLOCATORS, AllocatorMissing
+from common.progress import say
 
 PAYLOADS = ["ranking_8k", "ranking_200k", "ranking_200k_one", "trips", "vehicles", "tile"]
 SIZES = [1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20]
@@ -31,45 +32,6 @@ compare within a block only. With more threads than cores a phase counts the wai
 Harena. `bound_memcpy` only copies the request twice, `bound_scan` only checks it against its schema:
 neither has messages. ranking_200k has 16 variants of different size, ranking_200k_one a single
 constant shape."""
-
-
-def slice_arguments(options, threads):
-    """The program's flags for how to run slices."""
-    return ["--threads", str(threads), "--slice-ms", str(options.slice_ms)]
-
-
-def measure_payload(programs, options, workload, say):
-    """All blocks of one workload, thread counts and allocators in turn. Prints them; returns rows
-    and ratios."""
-    messages = [mode for mode in options.modes if mode not in BOUNDS]
-    counts = count_allocations(programs, messages, workload)
-    blocks = [(threads, allocator) for threads in options.threads
-              for allocator in options.allocators]
-    runs = {block: [] for block in blocks}
-    for number in range(options.runs):
-        for threads, allocator in blocks:
-            say(f"{workload}, {threads} thread(s), {allocator}: run {number + 1} of "
-                f"{options.runs}")
-            slices, request_bytes = interleaved(
-                programs, options.modes,
-                ["--workload", workload, *slice_arguments(options, threads)], allocator,
-                options.rounds)
-            runs[threads, allocator].append(slices)
-    say("")
-    rows, ratios = [], []
-    for threads, allocator in blocks:
-        key = {"workload": workload, "allocator": allocator, "threads": threads,
-               "request_bytes": request_bytes}
-        block = tables.rows_of(key, runs[threads, allocator], counts)
-        block_ratios = tables.ratios_of(key, runs[threads, allocator])
-        print(tables.block(block, block_ratios), flush=True)
-        rows += block
-        ratios += block_ratios
-    if len(options.threads) > 1:
-        for allocator in options.allocators:
-            print(tables.thread_table([row for row in rows if row["allocator"] == allocator]),
-                  flush=True)
-    return rows, ratios
 
 
 def measure_sizes(programs, options, say):
@@ -154,20 +116,13 @@ def parse_arguments(arguments=None):
 def main():
     """Runs it all; 0 when every number is there."""
     options = parse_arguments()
-    progress = sys.stderr.isatty()
-
-    def say(text):
-        if progress:
-            print(f"\r{text:<78}\r", end="", file=sys.stderr, flush=True)
-        elif text:
-            print(text, file=sys.stderr, flush=True)
-
     results = {"limits": LIMITS, "rows": [], "ratios": [], "tasks": [], "sizes": []}
     try:
-        programs = Programs(options.build_dir)
+        programs = Programs.of_build(options.build_dir)
         print(LIMITS)
         for workload in options.payloads:
-            rows, ratios = measure_payload(programs, options, workload, say)
+            rows, ratios = measure_blocks(programs, options, workload,
+                                          ["--workload", workload], say)
             results["rows"] += rows
             results["ratios"] += ratios
         if options.tasks:

@@ -202,7 +202,7 @@ class Processes(unittest.TestCase):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(FAKE.format(python=sys.executable, log=self.log), encoding="ascii")
             path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        self.programs = programs.Programs(folder.name)
+        self.programs = programs.Programs.of_build(folder.name)
 
     def test_the_codec_has_its_own_program(self):
         self.assertEqual(self.programs.of("codec"), self.programs.codec)
@@ -224,7 +224,7 @@ class Processes(unittest.TestCase):
 
     def test_a_missing_program_is_named(self):
         with self.assertRaisesRegex(programs.BenchError, "harena_bench_messages is missing"):
-            programs.Programs("/no/such/folder")
+            programs.Programs.of_build("/no/such/folder")
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ def html_page(results):
             f"all side by side for {results['seconds']:.0f} s after the latencies. "
             f"{results['command']}")
     return PAGE.substitute(
-        style=(HERE.parent / "demo/report_page.css").read_text(encoding="utf-8"),
+        style=(HERE.parent / "common/report_page.css").read_text(encoding="utf-8"),
         lead=html.escape(lead), verdict=banner,
         table=html_table(HEADER, [cells(row) for row in results["rows"]], "By framework"),
         legend=html.escape(legend(results)), rude=rude_table(results),

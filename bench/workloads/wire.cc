@@ -12,7 +12,7 @@ std::string DeterministicBytes(const google::protobuf::MessageLite& message) {
     google::protobuf::io::CodedOutputStream coded(&raw);
     coded.SetSerializationDeterministic(true);
     // Into a string it cannot fail.
-    static_cast<void>(message.SerializeToCodedStream(&coded));
+    static_cast<void>(message.SerializePartialToCodedStream(&coded));
   }
   return bytes;
 }

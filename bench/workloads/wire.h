@@ -7,7 +7,7 @@
 namespace harena::bench {
 
 /// The message's wire bytes with map entries in key order, so that equal messages give equal bytes.
-/// Thread-safe for a message that nobody changes.
+/// Required fields may be missing. Thread-safe for a message that nobody changes.
 std::string DeterministicBytes(const google::protobuf::MessageLite& message);
 
 }  // namespace harena::bench
