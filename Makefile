@@ -177,8 +177,9 @@ check-versions: setup
 check-vulns: setup  ## Known vulnerabilities in what the Go modules call (govulncheck)
 	tools/go_vulns.sh $(GO_MODULES)
 
+# On a machine of CI what is outdated is brought up to date first: nobody else will.
 check-dependencies: sbom  ## Known vulnerabilities in the libraries that the C++ build is linked with
-	python3 tools/check_dependencies.py out/sbom/harena-cpp.cdx.json
+	python3 tools/check_dependencies.py $(if $(CI),--upgrade) out/sbom/harena-cpp.cdx.json
 	python3 tools/check_dependencies_test.py --quiet
 
 check-go: setup  ## gofmt, go vet, staticcheck, go.mod files and generated code

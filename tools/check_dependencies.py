@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -46,6 +46,7 @@ class Advisory:
 class Findings:
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    outdated: list[str] = field(default_factory=list)  # packages with a newer one in the security archive
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -128,6 +129,11 @@ def apt_policy(packages: list[str]) -> str:
                           env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"}).stdout
 
 
+def installed_version(package: str) -> str:
+    return subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], text=True, capture_output=True,
+                          check=True).stdout
+
+
 def check_apt(libraries, policy=apt_policy) -> Findings:
     """Whether apt knows a newer package than the one that is linked, and from where."""
     findings = Findings()
@@ -143,6 +149,7 @@ def check_apt(libraries, policy=apt_policy) -> Findings:
         secure = block is not None and "security" in block.group(1)
         what = f"{library.name} is {library.version}, {candidate.group(1)} is there"
         if secure:
+            findings.outdated.append(library.name)
             findings.problems.append(f"{what}, in the security archive: "
                                      f"apt-get install --only-upgrade {library.name}")
         else:
@@ -160,8 +167,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sbom", type=Path)
+    parser.add_argument("--upgrade", action="store_true",
+                        help="first bring libraries up to date for which there is a newer one in the security archive")
     args = parser.parse_args()
     libraries = libraries_of(json.loads(args.sbom.read_text(encoding="utf-8")))
+    if args.upgrade and (outdated := check_apt(libraries).outdated):
+        subprocess.run([ROOT / "tools/setup.sh", "--upgrade", *outdated], check=True)
+        libraries = [replace(library, version=installed_version(library.name)) for library in libraries]
     advisories, accepted = read_advisories((ROOT / "tools/advisories.txt").read_text(encoding="utf-8"))
     found = check_advisories(libraries, advisories, accepted)
     age = age_of_lists()

@@ -4,6 +4,7 @@
 #   tools/setup.sh            install the missing Debian packages (as root, or through sudo)
 #   tools/setup.sh --list     only name every package
 #   tools/setup.sh PACKAGE... these as well, which only some targets need
+#   tools/setup.sh --upgrade PACKAGE...  instead: bring these up to date
 #
 # Elsewhere than on Debian and its relatives it installs nothing: it names what is needed, and fails
 # only when one of the tools is really absent. A new enough Go comes from tools/setup_go.sh, on any system.
@@ -43,11 +44,17 @@ fi
 if [[ "${1:-}" == "--list" ]]; then
   printf '%s\n' "${packages[@]}"
   exit 0
-elif [[ "${1:-}" == -* ]]; then
-  echo "usage: tools/setup.sh [--list | PACKAGE...]" >&2
-  exit 2
 fi
-packages+=("$@")
+upgrade=()
+if [[ "${1:-}" == "--upgrade" && $# -gt 1 ]]; then
+  shift
+  upgrade=("$@")
+elif [[ "${1:-}" == -* ]]; then
+  echo "usage: tools/setup.sh [--list | --upgrade PACKAGE... | PACKAGE...]" >&2
+  exit 2
+else
+  packages+=("$@")
+fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   absent=()
@@ -69,6 +76,7 @@ missing=()
 for package in "${packages[@]}"; do
   grep -qxF -- "$package" <<<"$installed" || missing+=("$package")
 done
+missing+=("${upgrade[@]}")
 if [[ ${#missing[@]} -eq 0 ]]; then
   exec tools/setup_go.sh
 fi
