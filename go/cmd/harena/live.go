@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -103,7 +104,7 @@ ADDR. ` + "`harena advise`" + ` reads such files. They hold counts, settings and
 
 func newAdvise() *cobra.Command {
 	var path string
-	var force bool
+	var force, asJSON bool
 	command := &cobra.Command{
 		Use:   "advise ADDR|FILE",
 		Short: "Say what to set for which method, with the evidence and the expected saving",
@@ -120,7 +121,15 @@ docs/advisor.md explains the rules.`,
 				return err
 			}
 			report := advise.Advise(profile)
-			fmt.Fprint(c.OutOrStdout(), report.Text())
+			if asJSON {
+				encoder := json.NewEncoder(c.OutOrStdout())
+				encoder.SetIndent("", "  ")
+				if err := encoder.Encode(report); err != nil {
+					return err
+				}
+			} else {
+				fmt.Fprint(c.OutOrStdout(), report.Text())
+			}
 			if path == "" {
 				return nil
 			}
@@ -128,6 +137,7 @@ docs/advisor.md explains the rules.`,
 		},
 	}
 	command.Flags().StringVar(&path, "write", "", "write a `file` of settings with the advice")
+	command.Flags().BoolVar(&asJSON, "json", false, "print the advice as JSON, for scripts")
 	command.Flags().BoolVar(&force, "force", false, "with --write: replace a file that is there")
 	return command
 }

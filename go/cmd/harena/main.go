@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 )
@@ -40,9 +41,12 @@ func runWith(ctx context.Context, arguments []string, in io.Reader, out, wrong i
 	root.SetErr(wrong)
 	err := root.ExecuteContext(ctx)
 	var found problem
+	var ended *exec.ExitError
 	switch {
 	case err == nil:
 		return exitFine
+	case errors.As(err, &ended): // another program, which has said why
+		return ended.ExitCode()
 	case errors.As(err, &found):
 		if !found.told {
 			fmt.Fprintln(wrong, "harena: "+found.text)

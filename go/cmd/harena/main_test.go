@@ -178,3 +178,31 @@ func TestHelpAndCompletion(t *testing.T) {
 	harena(t, "completion", "bash").expect(t, 0, "bash completion")
 	harena(t, "advice").expect(t, 2, `unknown command "advice"`)
 }
+
+func TestAdviseAsJSON(t *testing.T) {
+	got := harena(t, "advise", "--json", recordedStatus)
+	got.expect(t, 0)
+	var report struct {
+		Advice []struct{ Method, Key, To, Evidence, Saving string }
+	}
+	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
+		t.Fatalf("%v in\n%s", err, got.out)
+	}
+	if len(report.Advice) == 0 || report.Advice[0].Evidence == "" || report.Advice[0].Saving == "" {
+		t.Errorf("advice is %+v", report.Advice)
+	}
+}
+
+func TestReplayHandsOn(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("HARENA_REPLAY", folder)
+	harena(t, "replay", "capture").expect(t, 2, "HARENA_REPLAY", folder)
+	if err := os.MkdirAll(filepath.Join(folder, "bench", "replay"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	program := "import sys\nprint('given', sys.argv[1:])\nsys.exit(1)\n"
+	if err := os.WriteFile(filepath.Join(folder, "bench", "replay", "run.py"), []byte(program), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	harena(t, "replay", "capture", "--proto", "a.proto", "--help").expect(t, 1, "given ['capture', '--proto', 'a.proto', '--help']")
+}

@@ -17,11 +17,12 @@ on what to set.`,
 		Example: `  harena config check harena.yaml              is this file in order?
   harena top 127.0.0.1:9090                    the methods of a running server
   harena status 127.0.0.1:9090 -o today.json   record a profile
-  harena advise today.json --write new.yaml    what to set, and why`,
+  harena advise today.json --write new.yaml    what to set, and why
+  harena replay capture/ --proto feed.proto    what would my own messages cost?`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newConfig(), newTop(), newAdvise(), newStatus(), newVersion())
+	root.AddCommand(newConfig(), newTop(), newAdvise(), newStatus(), newReplay(), newVersion())
 	return root
 }
 

@@ -14,26 +14,28 @@ const RequestsMin = 1000
 
 // Advice is one setting to change, or something to do.
 type Advice struct {
-	Method  string // "" for the process and its pools
-	Section string // where the file has it: "", "page_pool" or "methods"
-	Key     string // the setting, or "" for something to do in the code
-	From    string // as a file has it
-	To      string
+	Method  string `json:"method"`  // "" for the process and its pools
+	Section string `json:"section"` // where the file has it: "", "page_pool" or "methods"
+	Key     string `json:"key"`     // the setting, or "" for something to do in the code
+	From    string `json:"from"`    // as a file has it
+	To      string `json:"to"`
 	// Evidence is what was measured, and Saving what to expect of the change and where to see it.
-	Evidence string
-	Saving   string
+	Evidence string `json:"evidence"`
+	Saving   string `json:"saving"`
+	// SavedBytes is the memory that Saving speaks of, where it is memory that is held now; else 0.
+	SavedBytes int64 `json:"saved_bytes,omitempty"`
 }
 
 // Note is why there is no advice.
 type Note struct {
-	Method string
-	Text   string
+	Method string `json:"method"`
+	Text   string `json:"text"`
 }
 
 // Report is what the rules say of a profile.
 type Report struct {
-	Advices []Advice
-	Notes   []Note
+	Advices []Advice `json:"advice"`
+	Notes   []Note   `json:"notes"`
 }
 
 // methodRule looks at one method that had enough requests.

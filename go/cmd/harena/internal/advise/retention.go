@@ -50,14 +50,14 @@ func tooHigh(p status.Profile, pool status.Pool) []Advice {
 	saving := fmt.Sprintf("about %s of RSS (the pool's bytes_retained)", About(idle))
 	if decay := time.Duration(pool.DecayAfterMS) * time.Millisecond; decay == 0 || decay > decayAfterDefault {
 		return []Advice{{Section: "page_pool", Key: "decay_after", From: decayText(decay), To: decayText(decayAfterDefault),
-			Evidence: evidence, Saving: saving}}
+			Evidence: evidence, Saving: saving, SavedBytes: idle}}
 	}
 	bound := pages(most - idle + idleBytesLeast/4)
 	if pool.RetainedBytesMax != nil && *pool.RetainedBytesMax <= bound {
 		return nil
 	}
 	return []Advice{{Section: "page_pool", Key: "retained_bytes_max", From: limit(pool.RetainedBytesMax), To: Size(bound),
-		Evidence: evidence, Saving: saving}}
+		Evidence: evidence, Saving: saving, SavedBytes: idle}}
 }
 
 func tooLow(p status.Profile, pool status.Pool) []Advice {

@@ -26,6 +26,7 @@ func (reuseRule) method(_ status.Profile, m status.Method) []Advice {
 		Key: "mode", From: "reuse", To: "codec",
 		Evidence: fmt.Sprintf("%d messages were built for %d requests, %.0f %% of those used: keeping them seldom helps, and %s is held idle",
 			m.Kept.InstancesBuilt, m.Requests, 100*min(share, 1), About(m.Kept.BytesIdle)),
-		Saving: fmt.Sprintf("%s that idle messages hold (kept.bytes_idle goes to 0, RSS by about as much)", About(m.Kept.BytesIdle)),
+		Saving:     fmt.Sprintf("%s that idle messages hold (kept.bytes_idle goes to 0, RSS by about as much)", About(m.Kept.BytesIdle)),
+		SavedBytes: m.Kept.BytesIdle,
 	}}
 }
