@@ -22,7 +22,7 @@ GO_MODULES = $(shell sed -n 's/^\t\.\///p' go.work)
 SOURCES = $(shell find cpp bench -name gen -prune -o \( -name '*.h' -o -name '*.cc' \) -print)
 
 ##@ Everyday
-.PHONY: help setup build cli demo live replay generate
+.PHONY: help setup build cli demo live tour replay generate
 help:  ## This list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -50,6 +50,11 @@ live: build/release/build.ninja  ## A demo server with load and its live page, u
 	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
 	python3 bench/live/run.py --build-dir build/release --language '$(LANGUAGE)' --address '$(ADDRESS)' \
 	  --seconds '$(DURATION)'
+
+tour: package build/release/build.ninja  ## Packages, live page, load, the advisor's file applied, the saving compared: unattended, 9 minutes (root; out/tour)
+	tools/setup.sh chromium chromium-driver python3-selenium
+	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
+	/usr/bin/python3 -B bench/tour/run.py $(ARGS)
 
 # ARGS as `python3 bench/replay/run.py --help` says.
 replay: build/release/build.ninja  ## What your own messages would cost: ARGS="CAPTURE --proto FILE ..." (docs/replay.md)

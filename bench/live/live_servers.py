@@ -77,6 +77,11 @@ class Load:
         """Whether it goes on."""
         return self._process.poll() is None
 
+    def wait(self):
+        """Waits for its end. Raises subprocess.CalledProcessError when it failed."""
+        if self._process.wait():
+            raise subprocess.CalledProcessError(self._process.returncode, self._process.args)
+
     def stop(self):
         """Ends it."""
         self._process.terminate()

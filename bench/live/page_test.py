@@ -10,28 +10,15 @@ import time
 import unittest
 from pathlib import Path
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from browser import open_browser
 from live_servers import LANGUAGES, METHOD, LiveServer, Load
 
 TOKEN = "a-token-of-the-tests"
 PATIENCE_SECONDS = 20
 OPTIONS = argparse.Namespace(build_dir="build/release", out="out/live", languages=list(LANGUAGES))
-CHROMIUM = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-            # Whatever the page asked of another machine would fail, and be in the log.
-            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
-
-
-def open_browser():
-    """Chromium as Debian has it."""
-    options = webdriver.ChromeOptions()
-    for argument in CHROMIUM:
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
 
 
 class PageTest(unittest.TestCase):
