@@ -198,6 +198,8 @@ func TestRetentionTooHigh(t *testing.T) {
 	expect(t, Advise(p), "", "decay_after", "0s", "10s", "about 100.0 MiB of RSS")
 	p.Timeline = timeline(900, func(i int) int64 { return int64(i%50) * mib }, steady(0))
 	unexpected(t, Advise(p), "", "decay_after") // each byte of it was used
+	p.Timeline = timeline(310, func(i int) int64 { return min(int64(i), 1) * 100 * mib }, steady(0))
+	expect(t, Advise(p), "", "decay_after", "0s", "10s", "100.0 MiB") // the server began with none
 }
 
 func TestRetentionTooLow(t *testing.T) {

@@ -33,8 +33,13 @@ func (retentionRule) process(p status.Profile) []Advice {
 }
 
 func tooHigh(p status.Profile, pool status.Pool) []Advice {
+	if len(p.Timeline.Samples) < samplesMin {
+		return nil
+	}
+	// Only the last five minutes: before its first requests every server keeps nothing.
+	samples := p.Timeline.Samples[len(p.Timeline.Samples)-samplesMin:]
 	idle, most := int64(-1), int64(0)
-	for _, sample := range p.Timeline.Samples {
+	for _, sample := range samples {
 		if sample.PoolBytesRetained == nil {
 			return nil
 		}
@@ -43,10 +48,10 @@ func tooHigh(p status.Profile, pool status.Pool) []Advice {
 		}
 		most = max(most, *sample.PoolBytesRetained)
 	}
-	if len(p.Timeline.Samples) < samplesMin || idle < idleBytesLeast {
+	if idle < idleBytesLeast {
 		return nil
 	}
-	evidence := fmt.Sprintf("at least %s of free memory was kept, unused, through all %d samples", About(idle), len(p.Timeline.Samples))
+	evidence := fmt.Sprintf("at least %s of free memory was kept, unused, through the last %d samples", About(idle), len(samples))
 	saving := fmt.Sprintf("about %s of RSS (the pool's bytes_retained)", About(idle))
 	if decay := time.Duration(pool.DecayAfterMS) * time.Millisecond; decay == 0 || decay > decayAfterDefault {
 		return []Advice{{Section: "page_pool", Key: "decay_after", From: decayText(decay), To: decayText(decayAfterDefault),
