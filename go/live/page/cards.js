@@ -5,7 +5,7 @@ import {bytes, count, percent, rate} from "./format.js";
 export class Cards {
   constructor() {
     this.cards = {};
-    for (const name of ["Requests/s", "Refused/s", "Memory in use", "Memory kept"]) {
+    for (const name of ["Requests/s", "Refused/s", "Memory taken", "Memory kept"]) {
       const value = el("strong");
       const note = el("small", {class: "muted"});
       const bar = el("meter", {min: 0, max: 1, hidden: true, "aria-label": `${name}, of its limit`});
@@ -22,7 +22,7 @@ export class Cards {
     this.#set("Refused/s", rate(rates.known ? sum(rates.refused) : undefined),
       `${count(total((m) => m.refused))} since the start`);
     const {bytes_used: used, bytes_max: most} = status.process;
-    this.#set("Memory in use", bytes(used), most === null ? "no limit for the process" : `${percent(used / most)} of ${bytes(most)}`,
+    this.#set("Memory taken", bytes(used), most === null ? "by requests and threads; no limit" : `${percent(used / most)} of ${bytes(most)}`,
       most === null ? null : used / most);
     if (status.pools) {
       const kept = sum(status.pools.map((pool) => pool.bytes_retained + pool.bytes_thread_cached));
