@@ -8,6 +8,8 @@
 
 #include <chrono>
 #include <exception>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include <google/protobuf/io/coded_stream.h>
@@ -35,6 +37,17 @@ void WriteBytes(CodedOutputStream& out, uint32_t tag, const std::string& value) 
   out.WriteTag(tag);
   out.WriteVarint64(value.size());
   out.WriteString(value);
+}
+
+// Held for a few instructions by those who have it: who meets one of them tries again for about a
+// microsecond, and does not wait for one that was put to sleep.
+std::unique_lock<std::mutex> TryLock(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  for (int tries = 0; !lock && tries < 16; ++tries) {
+    std::this_thread::yield();
+    static_cast<void>(lock.try_lock());
+  }
+  return lock;
 }
 
 size_t BytesOf(const CapturedCall& call) {
@@ -101,8 +114,7 @@ void Capture::Offer(const CapturedCall& call) noexcept {
   try {
     std::string record = CaptureRecord(call);
     {
-      // Whoever finds it taken does not wait.
-      const std::unique_lock lock(mutex_, std::try_to_lock);
+      const std::unique_lock lock = TryLock(mutex_);
       if (!lock || queued_bytes_ + record.size() > options_.queue_bytes_max) return Drop();
       queued_bytes_ += record.size();
       queue_.push_back(std::move(record));

@@ -1,5 +1,6 @@
 #include "harena/adapters/grpc/capture.h"
 
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <string>
@@ -27,6 +28,7 @@ class CallCapture final : public ::grpc::experimental::Interceptor {
   }
 
   ~CallCapture() override {
+    static_cast<void>(handed_on_.load(std::memory_order_acquire));
     // Without a response the call has failed, and of a refused one the request is not whole.
     if (whole_ && call_.response) {
       capture_.Offer(call_);
@@ -42,6 +44,7 @@ class CallCapture final : public ::grpc::experimental::Interceptor {
     if (batch->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_MESSAGE)) {
       Read(batch->GetSendMessage(), call_.response.emplace());
     }
+    handed_on_.store(true, std::memory_order_release);
     batch->Proceed();
   }
 
@@ -64,6 +67,8 @@ class CallCapture final : public ::grpc::experimental::Interceptor {
   pb::Capture& capture_;
   pb::CapturedCall call_;
   bool whole_ = true;
+  // gRPC orders what it does on its threads, which ThreadSanitizer does not see; as in RequestSlot.
+  std::atomic<bool> handed_on_{false};
 };
 
 }  // namespace
