@@ -58,13 +58,14 @@ Quarantine* Quarantine::TryMake(const PagePoolOptions& options) noexcept {
   backtrace(&frame, 1);
   try {
     auto made = std::make_unique<Quarantine>(options);
-    const uint32_t index = made->pool.index();
-    if (index >= PagePool::kPoolsMax) return nullptr;
-    quarantines[index].store(made.get(), std::memory_order_release);
-    return made.release();
+    return made->pool.index() < PagePool::kPoolsMax ? made.release() : nullptr;
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
+}
+
+void Quarantine::Publish() noexcept {
+  quarantines[pool.index()].store(this, std::memory_order_release);
 }
 
 }  // namespace mem_internal
@@ -93,8 +94,9 @@ PagePool* PagePool::Quarantine() noexcept {
     if (made == nullptr) return nullptr;
     if (quarantine_.compare_exchange_strong(there, made)) {
       there = made;
+      made->Publish();
     } else {
-      delete made;  // Another thread was quicker.
+      delete made;  // Another thread was quicker, and nobody has seen this one.
     }
   }
   return there == nullptr ? nullptr : &there->pool;

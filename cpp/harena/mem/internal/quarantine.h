@@ -16,6 +16,8 @@ struct Quarantine {
 
   /// Null when there is no memory, or no place among PagePool::kPoolsMax.
   static Quarantine* TryMake(const PagePoolOptions& options) noexcept;
+  /// Lets ExplainAddress() find it, from any thread: only when nobody ends it but its pool.
+  void Publish() noexcept;
 
   QuarantineSource source;
   PagePool pool;
