@@ -14,6 +14,9 @@ HERE = Path(__file__).parent
 # Of cmake/HarenaFlags.cmake and cmake/HarenaHardening.cmake.
 FLAGS_OF_OUR_OWN = ("-Wall", "-Werror", "-fstack-protector", "-fcf-protection", "_FORTIFY_SOURCE", "-Wl,", "-fPIE",
                     "_GLIBCXX_ASSERTIONS", "-fsanitize")
+# The pkg-config file of each layer's users, where there is one.
+PACKAGES = {"mem": "harena", "pb": "harena", **{
+    layer: f"harena-{layer}" for layer in ("config", "grpc", "brpc", "prometheus", "live")}}
 
 
 def run(*command, env=None, cwd=None) -> str:
@@ -54,8 +57,7 @@ class Consumers:
             run(build / f"use_{layer}")
 
     def by_pkg_config(self, layer: str) -> None:
-        package = f"harena-{layer}" if layer in ("config", "grpc", "brpc", "prometheus", "live") else "harena"
-        flags = shlex.split(run("pkg-config", "--cflags", "--libs", package, env=self.env))
+        flags = shlex.split(run("pkg-config", "--cflags", "--libs", PACKAGES[layer], env=self.env))
         program = self.work / f"pkg_config_{layer}"
         sources = [HERE / "consumer" / f"use_{layer}.cc"]
         if layer == "grpc":
@@ -106,7 +108,8 @@ class Consumers:
             sys.exit("no header was installed")
         unit = self.work / "headers.cc"
         unit.write_text("".join(f'#include "{header}"\n' for header in headers))
-        others = [f"-isystem{self.args.brpc_prefix}/include"] if self.args.brpc_prefix else []
+        others = [f"-isystem{other}/include" for other in (self.args.brpc_prefix, self.args.trpc_prefix) if other]
+        others += ["-DTRPC_PROTO_USE_ARENA"] if self.args.trpc_prefix else []
         run(self.args.cxx, "-std=c++20", "-fsyntax-only", f"-I{include}", *others, unit)
 
 
@@ -116,8 +119,7 @@ def main() -> None:
     parser.add_argument("--work-dir", type=Path, required=True, help="is emptied first")
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--cmake", default="cmake")
-    parser.add_argument("--layers", nargs="+", required=True,
-                        choices=["mem", "pb", "config", "grpc", "brpc", "prometheus", "live"])
+    parser.add_argument("--layers", nargs="+", required=True, choices=[*PACKAGES, "trpc"])
     parser.add_argument("--brpc-prefix", type=Path, help="where brpc is installed")
     parser.add_argument("--trpc-prefix", type=Path, help="where tRPC-Cpp is installed")
     args = parser.parse_args()
@@ -135,7 +137,8 @@ def main() -> None:
     consumers.every_header_is_there()
     consumers.by_find_package()
     for layer in args.layers:
-        consumers.by_pkg_config(layer)
+        if layer in PACKAGES:
+            consumers.by_pkg_config(layer)
 
 
 if __name__ == "__main__":
