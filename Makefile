@@ -35,7 +35,8 @@ build: build/release/build.ninja  ## Everything, optimised, in build/release
 	cmake --build build/release -j $(JOBS)
 
 cli: setup  ## The command-line tool, in build/harena
-	GOWORK=off $(GO) build -C go/cmd/harena -trimpath -o $(CURDIR)/build/harena .
+	GOWORK=off $(GO) build -C go/cmd/harena -trimpath \
+	  -ldflags "-X main.version=$(shell tools/project_version.sh)" -o $(CURDIR)/build/harena .
 
 demo: build/release/build.ninja  ## The main job: real feeds over gRPC, every memory mode (QUICK=1, FULL=1, SATURATION=1)
 	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_server_codec \
@@ -276,7 +277,7 @@ docs: setup $(DOCS_PYTHON)/bin/mkdocs build/go-tools/gomarkdoc  ## The docs site
 .PHONY: package test-packages test-reproducible test-bazel test-modules install clean
 PACKAGES = out/packages
 package: setup  ## The Debian packages, checked by lintian, and what they are made from, in out/packages
-	@tools/setup.sh debhelper dpkg-dev help2man lintian
+	@tools/setup.sh debhelper dh-python dpkg-dev help2man lintian
 	JOBS=$(JOBS) packaging/build_debs.sh $(PACKAGES)
 	lintian --fail-on error,warning $(PACKAGES)/*.deb
 
@@ -285,7 +286,7 @@ test-packages: package  ## Install the packages in a clean Debian (chroot; root)
 	python3 packaging/test/test_packages.py $(PACKAGES)
 
 test-reproducible: setup  ## Build the packages twice, differently, and compare the bytes
-	@tools/setup.sh debhelper dpkg-dev help2man
+	@tools/setup.sh debhelper dh-python dpkg-dev help2man
 	JOBS=$(JOBS) packaging/test/test_reproducible.sh out/reproducible
 
 test-bazel: setup  ## Build the Bazel targets with Debian's bazel against the system's libraries
