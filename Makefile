@@ -170,10 +170,12 @@ check-docs: setup
 	python3 tools/check_docs.py
 	python3 tools/check_docs_test.py --quiet
 
-check-deploy: setup  ## The dashboard and the alert rules, against docs/metrics.md and by promtool (installs prometheus)
+check-deploy: setup  ## Dashboard and alert rules against docs/metrics.md and by promtool (installs prometheus); the schema of settings
 	@command -v promtool >/dev/null || tools/setup.sh prometheus
+	@tools/setup.sh python3-jsonschema python3-yaml
 	python3 tools/check_deploy.py
 	python3 tools/check_deploy_test.py --quiet
+	/usr/bin/python3 -B deploy/schema_test.py --quiet
 
 check-versions: setup
 	python3 tools/check_versions.py
