@@ -300,14 +300,14 @@ test-modules: setup  ## Build a user's Go module from the modules as the next re
 	python3 packaging/test/test_modules.py --go $(GO)
 
 # The layers, and a program that is linked with all of them.
-SBOM_LAYERS = base mem scope pb adapters/grpc
+SBOM_LAYERS = base mem scope pb config live exporters/prometheus adapters/grpc
 SBOM_GO_MODULES = $(filter-out bench/% go/tools,$(GO_MODULES))
 sbom: build/release/build.ninja  ## What Harena is built from, as CycloneDX, in out/sbom
 	cmake --build build/release -j $(JOBS) --target $(foreach layer,$(SBOM_LAYERS),harena_$(notdir $(layer))) \
-	  protoc-gen-harena harena_example_server
+	  protoc-gen-harena harena_replay_prepare harena_example_server
 	python3 tools/sbom.py cpp --build-dir build/release --out out/sbom/harena-cpp.cdx.json \
 	  $(foreach layer,$(SBOM_LAYERS),build/release/cpp/harena/$(layer)/libharena_$(notdir $(layer)).a) \
-	  build/release/cpp/codegen/protoc-gen-harena build/release/cpp/examples/harena_example_server
+	  build/release/cpp/codegen/protoc-gen-harena build/release/bench/replay/harena_replay_prepare build/release/cpp/examples/harena_example_server
 	python3 tools/sbom.py go --go $(GO) --out out/sbom/harena-go.cdx.json $(SBOM_GO_MODULES)
 	python3 tools/sbom_test.py --quiet
 

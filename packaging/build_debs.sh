@@ -55,7 +55,8 @@ built=(obj-*)
 export SOURCE_DATE_EPOCH=$epoch
 python3 tools/sbom.py cpp --build-dir "${built[0]}" \
   --out "$work/harena-cpp.cdx.json" debian/libharena-dev/usr/lib/*/*.a \
-  debian/protoc-gen-harena/usr/bin/protoc-gen-harena "${built[0]}/cpp/examples/harena_example_server"
+  debian/protoc-gen-harena/usr/bin/protoc-gen-harena \
+  debian/harena-replay/usr/libexec/harena/harena_replay_prepare "${built[0]}/cpp/examples/harena_example_server"
 python3 tools/sbom.py go --go "$go" --out "$work/harena-go.cdx.json" go/cmd/harena
 
 rm -f "$out"/*.deb "$out"/*.cdx.json
