@@ -28,7 +28,7 @@ source=$work/harena-${version%%[~+]*}
 mkdir -p "$source"
 git ls-files -z | while IFS= read -r -d '' file; do
   if [[ -e $file ]]; then printf '%s\0' "$file"; fi
-done | tar --null --files-from=- -c | tar -x -C "$source"
+done | tar --null --files-from=- --mtime="@$epoch" -c | tar -x -C "$source"
 cp -r "$source/packaging/debian" "$source/debian"
 maintainer=$(sed -n 's/^Maintainer: //p' "$source/debian/control")
 cat >"$source/debian/changelog" <<EOF
