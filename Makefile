@@ -35,7 +35,8 @@ build: build/release/build.ninja  ## Everything, optimised, in build/release
 	cmake --build build/release -j $(JOBS)
 
 cli: setup  ## The command-line tool, in build/harena
-	GOWORK=off $(GO) build -C go/cmd/harena -trimpath -o $(CURDIR)/build/harena .
+	GOWORK=off $(GO) build -C go/cmd/harena -trimpath \
+	  -ldflags "-X main.version=$(shell tools/project_version.sh)" -o $(CURDIR)/build/harena .
 
 demo: build/release/build.ninja  ## The main job: real feeds over gRPC, every memory mode (QUICK=1, FULL=1, SATURATION=1)
 	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_server_codec \
@@ -169,10 +170,12 @@ check-docs: setup
 	python3 tools/check_docs.py
 	python3 tools/check_docs_test.py --quiet
 
-check-deploy: setup  ## The dashboard and the alert rules, against docs/metrics.md and by promtool (installs prometheus)
+check-deploy: setup  ## Dashboard and alert rules against docs/metrics.md and by promtool (installs prometheus); the schema of settings
 	@command -v promtool >/dev/null || tools/setup.sh prometheus
+	@tools/setup.sh python3-jsonschema python3-yaml
 	python3 tools/check_deploy.py
 	python3 tools/check_deploy_test.py --quiet
+	/usr/bin/python3 -B deploy/schema_test.py --quiet
 
 check-versions: setup
 	python3 tools/check_versions.py
@@ -276,7 +279,7 @@ docs: setup $(DOCS_PYTHON)/bin/mkdocs build/go-tools/gomarkdoc  ## The docs site
 .PHONY: package test-packages test-reproducible test-bazel test-modules install clean
 PACKAGES = out/packages
 package: setup  ## The Debian packages, checked by lintian, and what they are made from, in out/packages
-	@tools/setup.sh debhelper dpkg-dev help2man lintian
+	@tools/setup.sh debhelper dh-python dpkg-dev help2man lintian
 	JOBS=$(JOBS) packaging/build_debs.sh $(PACKAGES)
 	lintian --fail-on error,warning $(PACKAGES)/*.deb
 
@@ -285,7 +288,7 @@ test-packages: package  ## Install the packages in a clean Debian (chroot; root)
 	python3 packaging/test/test_packages.py $(PACKAGES)
 
 test-reproducible: setup  ## Build the packages twice, differently, and compare the bytes
-	@tools/setup.sh debhelper dpkg-dev help2man
+	@tools/setup.sh debhelper dh-python dpkg-dev help2man
 	JOBS=$(JOBS) packaging/test/test_reproducible.sh out/reproducible
 
 test-bazel: setup  ## Build the Bazel targets with Debian's bazel against the system's libraries
@@ -297,14 +300,14 @@ test-modules: setup  ## Build a user's Go module from the modules as the next re
 	python3 packaging/test/test_modules.py --go $(GO)
 
 # The layers, and a program that is linked with all of them.
-SBOM_LAYERS = base mem scope pb adapters/grpc
+SBOM_LAYERS = base mem scope pb config live exporters/prometheus adapters/grpc
 SBOM_GO_MODULES = $(filter-out bench/% go/tools,$(GO_MODULES))
 sbom: build/release/build.ninja  ## What Harena is built from, as CycloneDX, in out/sbom
 	cmake --build build/release -j $(JOBS) --target $(foreach layer,$(SBOM_LAYERS),harena_$(notdir $(layer))) \
-	  protoc-gen-harena harena_example_server
+	  protoc-gen-harena harena_replay_prepare harena_example_server
 	python3 tools/sbom.py cpp --build-dir build/release --out out/sbom/harena-cpp.cdx.json \
 	  $(foreach layer,$(SBOM_LAYERS),build/release/cpp/harena/$(layer)/libharena_$(notdir $(layer)).a) \
-	  build/release/cpp/codegen/protoc-gen-harena build/release/cpp/examples/harena_example_server
+	  build/release/cpp/codegen/protoc-gen-harena build/release/bench/replay/harena_replay_prepare build/release/cpp/examples/harena_example_server
 	python3 tools/sbom.py go --go $(GO) --out out/sbom/harena-go.cdx.json $(SBOM_GO_MODULES)
 	python3 tools/sbom_test.py --quiet
 

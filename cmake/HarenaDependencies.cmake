@@ -79,18 +79,19 @@ if(HARENA_BENCHES)
   endif()
 endif()
 
-if(HARENA_WITH_LIVE OR HARENA_TESTS OR HARENA_BENCHES)
+if(HARENA_WITH_LIVE OR HARENA_TESTS OR HARENA_BENCHES OR HARENA_REPLAY)
   find_package(nlohmann_json CONFIG QUIET)
   if(NOT TARGET nlohmann_json::nlohmann_json)
     message(FATAL_ERROR "nlohmann-json was not found. On Debian: `make setup`, or apt-get install "
-      "nlohmann-json3-dev. Without what needs it: -DHARENA_LIVE=OFF -DHARENA_TESTS=OFF -DHARENA_BENCHES=OFF")
+      "nlohmann-json3-dev. Without what needs it: -DHARENA_LIVE=OFF -DHARENA_TESTS=OFF -DHARENA_BENCHES=OFF "
+      "-DHARENA_REPLAY=OFF")
   endif()
 endif()
 
-if(HARENA_TESTS OR HARENA_BENCHES)
+if(HARENA_TESTS OR HARENA_BENCHES OR HARENA_REPLAY)
   find_package(CLI11 CONFIG QUIET)
   if(NOT TARGET CLI11::CLI11)
     message(FATAL_ERROR "CLI11 was not found. On Debian: `make setup`, or apt-get install libcli11-dev. "
-      "Without tests and benchmarks: -DHARENA_TESTS=OFF -DHARENA_BENCHES=OFF")
+      "Without what needs it: -DHARENA_TESTS=OFF -DHARENA_BENCHES=OFF -DHARENA_REPLAY=OFF")
   endif()
 endif()

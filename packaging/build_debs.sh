@@ -18,26 +18,21 @@ work=$(realpath -m "${2:-$out/work}")
 rm -rf "$work"
 cd "$root"
 
-version=$(sed -n 's/^project(harena VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+version=$(tools/project_version.sh)
 epoch=$(git log -1 --format=%ct)
-suffix=~git$(date -u -d "@$epoch" +%Y%m%d).$(git rev-parse --short=8 HEAD)
-if git tag --points-at HEAD | grep -qxF "v$version"; then
-  suffix=
-fi
-if [[ -n $(git status --porcelain --untracked-files=no) ]]; then
+if [[ $version == *+changed ]]; then
   echo "packages: note: of a tree with changes that are not committed"
-  suffix+=+changed
 fi
 
-source=$work/harena-$version
+source=$work/harena-${version%%[~+]*}
 mkdir -p "$source"
 git ls-files -z | while IFS= read -r -d '' file; do
   if [[ -e $file ]]; then printf '%s\0' "$file"; fi
-done | tar --null --files-from=- -c | tar -x -C "$source"
+done | tar --null --files-from=- --mtime="@$epoch" -c | tar -x -C "$source"
 cp -r "$source/packaging/debian" "$source/debian"
 maintainer=$(sed -n 's/^Maintainer: //p' "$source/debian/control")
 cat >"$source/debian/changelog" <<EOF
-harena ($version$suffix-1) bookworm; urgency=medium
+harena ($version-1) bookworm; urgency=medium
 
   * Built from the sources of this version; changelog.gz says what is new.
 
@@ -48,7 +43,7 @@ EOF
 go=$(tools/go_path.sh)
 mkdir -p "$source/debian/tools"
 (cd "$source/go/cmd/harena" && GOWORK=off GOFLAGS=-mod=readonly CGO_ENABLED=0 "$go" build -trimpath \
-  -buildvcs=false -buildmode=pie -ldflags='-s -w' -o "$source/debian/tools/harena" .)
+  -buildvcs=false -buildmode=pie -ldflags="-s -w -X main.version=$version" -o "$source/debian/tools/harena" .)
 
 # Nothing of the caller's environment but where and when it is.
 umask 022
@@ -60,7 +55,8 @@ built=(obj-*)
 export SOURCE_DATE_EPOCH=$epoch
 python3 tools/sbom.py cpp --build-dir "${built[0]}" \
   --out "$work/harena-cpp.cdx.json" debian/libharena-dev/usr/lib/*/*.a \
-  debian/protoc-gen-harena/usr/bin/protoc-gen-harena "${built[0]}/cpp/examples/harena_example_server"
+  debian/protoc-gen-harena/usr/bin/protoc-gen-harena \
+  debian/harena-replay/usr/libexec/harena/harena_replay_prepare "${built[0]}/cpp/examples/harena_example_server"
 python3 tools/sbom.py go --go "$go" --out "$work/harena-go.cdx.json" go/cmd/harena
 
 rm -f "$out"/*.deb "$out"/*.cdx.json

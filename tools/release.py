@@ -44,6 +44,12 @@ def has_replace(root: Path, module: str) -> bool:
     return re.search(r"^replace\b", (root / module / "go.mod").read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
+def replaced(root: Path, module: str) -> list[str]:
+    """Our modules that the replace lines of a go.mod name."""
+    return re.findall(rf"^\s*(?:replace )?({re.escape(check_versions.OURS)}\S+) => ",
+                      (root / module / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
+
+
 def tags(root: Path, version: str) -> tuple[list[str], list[str]]:
     """(tags of this commit, modules that are tagged later: programs whose go.mod has replace lines)."""
     modules = released_modules(root)
@@ -118,9 +124,7 @@ def main() -> int:
         print("release: made")
     print(f"then:\n  git push origin {' '.join(made)}\n  make package test-packages   # its packages are those of the tag")
     for module in later:
-        replaced = re.findall(rf"^\s*(?:replace )?({re.escape(check_versions.OURS)}\S+) => ",
-                              (args.root / module / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
-        drops = " ".join(f"-dropreplace={name}" for name in replaced)
+        drops = " ".join(f"-dropreplace={name}" for name in replaced(args.root, module))
         print(f"and, when these can be fetched, for `go install` of {module}, on a branch of its own:\n"
               f"  go mod edit {drops} && GOWORK=off go mod tidy   # in {module}\n"
               f"  git commit and git tag {module}/v{version}")

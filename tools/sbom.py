@@ -2,9 +2,10 @@
 """Writes what Harena is built from as CycloneDX 1.5 documents, one per language, and holds them valid.
 
   tools/sbom.py cpp --build-dir build/release --out out/sbom/harena-cpp.cdx.json FILE...
-      FILE: the libraries (.a) that are shipped, and programs that link them. The libraries that a
-      program loads, and those that these load, are taken from the files themselves; their versions
-      from Debian's package database. A library that no package owns is named with its hash.
+      FILE: the libraries (.a) and programs that are shipped, and examples that link them. The libraries
+      that a program loads, and those that these load, are taken from the files themselves, the headers
+      that were compiled in from Ninja; their versions from Debian's package database. A library that no
+      package owns is named with its hash. What is vendored is named with its licence.
   tools/sbom.py go --go GO --out out/sbom/harena-go.cdx.json MODULE...
       The modules that the packages of these modules are compiled from, tests left out.
   tools/sbom.py check FILE...
@@ -25,10 +26,14 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from check_versions import project_version  # noqa: E402 (the path line above makes it importable)
+import sbom_embedded  # noqa: E402 (the path line above makes it importable)
+from check_versions import project_version  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 PROJECT = "pkg:github/harena-project/harena"
+# What both languages' live pages are made of.
+PAGE_VENDOR = ROOT / "go/live/page/vendor"
+PAGE_LIBRARY = "libharena_live.a"
 
 
 def output(*command, cwd=None, env=None) -> str:
@@ -108,6 +113,14 @@ def library_components(files: dict[str, Path]) -> dict[str, dict]:
         for name, path in files.items()}
 
 
+def used_by(build: Path, path: Path) -> list[dict]:
+    """The components of others' work that a library or program of ours has in it, or was compiled with."""
+    headers = sbom_embedded.headers_of(build, path.name.removeprefix("lib").removesuffix(".a"))
+    packages = {part["bom-ref"]: part for part in debian_packages(headers).values()} if headers else {}
+    parts = sbom_embedded.used_packages(list(packages.values()))
+    return parts + ([sbom_embedded.vendored(PAGE_VENDOR)[0]] if path.name == PAGE_LIBRARY else [])
+
+
 def cpp_document(build: Path, files: list[Path]) -> dict:
     version = project_version()
     main = {"type": "framework", "bom-ref": "harena-cpp", "name": "harena-cpp", "version": version,
@@ -116,11 +129,14 @@ def cpp_document(build: Path, files: list[Path]) -> dict:
     edges: dict[str, set[str]] = {main["bom-ref"]: set()}
     for path in files:
         ref = f"harena:{path.name}"
-        shipped = path.suffix == ".a" or path.name.startswith("protoc-gen-")
+        shipped = path.suffix == ".a" or "examples" not in path.parts
         if shipped:
             components[ref] = {"type": "library" if path.suffix == ".a" else "application", "bom-ref": ref,
                                "name": path.name, "version": version, "hashes": sha256(path)}
             edges[main["bom-ref"]].add(ref)
+            parts = used_by(build, path)
+            components |= {part["bom-ref"]: part for part in parts}
+            edges[ref] = {part["bom-ref"] for part in parts}
         if path.suffix == ".a":
             continue
         # A library layer is linked by its users: what a program of ours needs, the project needs.
@@ -153,7 +169,7 @@ def go_document(go: str, modules: list[str]) -> dict:
     components = {std: {"type": "library", "bom-ref": std, "name": "std", "version": go_version, "purl": std}}
     edges: dict[str, set[str]] = {main["bom-ref"]: set()}
     for folder in modules:
-        packages = output(go, "list", "-deps", "-json=ImportPath,Imports,Module,Standard", "./...",
+        packages = output(go, "list", "-deps", "-json=ImportPath,Dir,EmbedFiles,Imports,Module,Standard", "./...",
                           cwd=ROOT / folder, env=env)
         owner: dict[str, str] = {}
         decoder, place, listed = json.JSONDecoder(), 0, []
@@ -174,6 +190,11 @@ def go_document(go: str, modules: list[str]) -> dict:
                                "version": number, "purl": ref}
             if ours:
                 edges[main["bom-ref"]].add(ref)
+                for folder in sorted({Path(package["Dir"], file).parent for file in package.get("EmbedFiles", ())}):
+                    if folder.name == "vendor":
+                        part = sbom_embedded.vendored(folder)[0]
+                        components[part["bom-ref"]] = part
+                        edges.setdefault(ref, set()).add(part["bom-ref"])
         for package in listed:
             start = owner[package["ImportPath"]]
             targets = {owner[name] for name in package.get("Imports", ()) if name in owner}
@@ -191,6 +212,9 @@ def problems_of(bom: dict) -> list[str]:
     main = bom.get("metadata", {}).get("component", {})
     parts = [main, *bom.get("components", ())]
     references = [part.get("bom-ref") for part in parts]
+    vendor = sbom_embedded.vendored(PAGE_VENDOR)[0]["bom-ref"]
+    if f"harena:{PAGE_LIBRARY}" in references and vendor not in references:
+        problems.append(f"{PAGE_LIBRARY} embeds {vendor}, which is not listed")
     if len(parts) < 2:
         problems.append("no component")
     for part in parts:
@@ -199,6 +223,8 @@ def problems_of(bom: dict) -> list[str]:
             problems.append(f"{name}: no type, name or bom-ref")
         if not part.get("version") and not part.get("hashes"):
             problems.append(f"{name}: neither version nor hash")
+        if any(each["name"] == "harena:embedded" for each in part.get("properties", ())) and not part.get("licenses"):
+            problems.append(f"{name}: is embedded, and has no licence here")
         if "purl" in part and not re.fullmatch(r"pkg:[a-z]+/[^@\s]+@[^@\s]+", part["purl"]):
             problems.append(f"{name}: `{part['purl']}` is no package URL")
     problems += [f"{ref}: stands there twice"

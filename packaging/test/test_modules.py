@@ -4,7 +4,8 @@
   packaging/test/test_modules.py --go GO
 
 A copy of this tree's committed files is prepared (tools/release.py), each module is laid out as a module proxy
-would serve its tag, and a module outside requires them by version: no go.work, no replace line.
+would serve its tag, and a module outside requires them by version: no go.work, no replace line. Then `go install`
+makes the tool, which has to tell its version.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import release  # noqa: E402
 
 # What the commit before the release has no name for.
 VERSION = "0.999.0"
+TOOL = "go/cmd/harena"
 PROGRAM = """package main
 
 import (
@@ -84,7 +86,8 @@ def main() -> int:
         release.prepare(tree, VERSION, "2026-01-01")
         modules = release.released_modules(tree)
         for module in modules:
-            serve(tree, module, f"v{VERSION}", proxy)
+            if module != TOOL:
+                serve(tree, module, f"v{VERSION}", proxy)
         user.mkdir()
         (user / "go.mod").write_text(f"module example.org/user\n\ngo {go('env', 'GOVERSION').strip()[2:]}\n")
         (user / "main.go").write_text(PROGRAM)
@@ -95,9 +98,19 @@ def main() -> int:
         libraries = [module for module in modules if not release.is_program(tree, module)]
         go("get", *(f"{check_versions.OURS}{module}@v{VERSION}" for module in libraries), cwd=user, env=environment)
         said = go("run", ".", cwd=user, env=environment)
+
+        # A program's tag is on a commit without replace lines, which `go install` refuses.
+        drops = [f"-dropreplace={name}" for name in release.replaced(tree, TOOL)]
+        go("mod", "edit", *drops, cwd=tree / TOOL, env=environment)
+        serve(tree, TOOL, f"v{VERSION}", proxy)
+        go("install", f"{check_versions.OURS}{TOOL}@v{VERSION}",
+           env=dict(environment, GOFLAGS="-modcacherw", GOBIN=f"{folder}/bin"))
+        told = subprocess.run([f"{folder}/bin/harena", "version"], check=True, text=True, stdout=subprocess.PIPE).stdout
     if said != "ok <nil> proto true\n":
         sys.exit(f"modules: the user's program says {said!r}")
-    print(f"modules: a user's program was built from {len(libraries)} modules as tagged")
+    if not told.startswith(f"harena {VERSION}, built with go"):
+        sys.exit(f"modules: `harena version` of what `go install` made says {told!r}")
+    print(f"modules: a user's program was built from {len(libraries)} modules as tagged, and the tool installed")
     return 0
 
 

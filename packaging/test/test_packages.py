@@ -16,8 +16,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "bench/replay"))
+import feed_test  # noqa: E402 (the path line above makes it importable)
+
 PROTOS = ("harena/bench/v1/demo.proto", "harena/bench/v1/ranking.proto",
           "transit_realtime/gtfs_realtime.proto", "vector_tile/vector_tile.proto")
 BUILD_TOOLS = ("g++", "cmake", "make", "pkg-config")
@@ -62,7 +65,15 @@ class CleanDebian:
         subprocess.run(["tar", "-xf", base, "-C", self.root], check=True)
 
     def run(self, *command, network: bool = True) -> None:
+        """Runs it, and shows what it says."""
         print("+", *command, flush=True)
+        self.start(command, network)
+
+    def output(self, *command) -> str:
+        """What it says, without a network."""
+        return self.start(command, network=False, text=True, stdout=subprocess.PIPE).stdout
+
+    def start(self, command, network: bool, **more) -> subprocess.CompletedProcess:
         script = 'mount -t proc proc "$0/proc"; mount --bind "$1" "$0/var/cache/apt/archives"; '
         if not network:
             script += "ip link set lo up; "
@@ -71,8 +82,8 @@ class CleanDebian:
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
                        "DEBIAN_FRONTEND": "noninteractive",
                        **{name: os.environ[name] for name in PROXIES if name in os.environ}}
-        subprocess.run([*isolated, "sh", "-euc", script, self.root, self.archives, *command], check=True,
-                       env=environment, timeout=3600)
+        return subprocess.run([*isolated, "sh", "-euc", script, self.root, self.archives, *command], check=True,
+                              env=environment, timeout=3600, **more)
 
     def remove(self) -> None:
         shutil.rmtree(self.root)
@@ -108,12 +119,14 @@ def lay_out(debian: Path, packages: list[Path]) -> None:
 
     project = debian / "srv/example"
     project.mkdir()
-    for name in ("CMakeLists.txt", "client.cc", "handlers.inc", "build_example.sh", "call_example.sh"):
+    for name in ("CMakeLists.txt", "client.cc", "handlers.inc", "build_example.sh", "call_example.sh",
+                 "replay_example.sh"):
         shutil.copy(HERE / name, project)
     for name in PROTOS:
         (project / "proto" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "proto" / name, project / "proto" / name)
     (project / "server.cc").write_text(example((ROOT / "README.md").read_text(encoding="utf-8")))
+    feed_test.make_capture(project / "capture")
 
 
 def main() -> int:
@@ -137,9 +150,13 @@ def main() -> int:
         debian.run("apt-get", "-qq", "-y", "--no-install-recommends", "install", *BUILD_TOOLS, *names)
         debian.run("/srv/example/build_example.sh")
         debian.run("/srv/example/call_example.sh", network=False)
-        debian.run("harena", "version", network=False)
+        told, packaged = debian.output("harena", "version"), output("dpkg-deb", "--field", packages[0], "Version")
+        if not told.startswith(f"harena {packaged.rpartition('-')[0]}, "):
+            sys.exit(f"packages: `harena version` says {told!r} in packages of version {packaged}")
+        debian.run("/srv/example/replay_example.sh", network=False)
         debian.run("apt-get", "-qq", "-y", "purge", *names)
-        left = [str(path) for folder in ("usr/include/harena", "usr/bin/protoc-gen-harena", "usr/bin/harena")
+        left = [str(path) for folder in ("usr/include/harena", "usr/bin/protoc-gen-harena", "usr/bin/harena",
+                                                     "usr/share/harena", "usr/libexec/harena")
                 if (path := debian.root / folder).exists()]
         if left:
             sys.exit(f"packages: left behind by their removal: {' '.join(left)}")

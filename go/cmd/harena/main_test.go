@@ -174,7 +174,7 @@ func TestLiveListener(t *testing.T) {
 
 func TestHelpAndCompletion(t *testing.T) {
 	harena(t, "--help").expect(t, 0, "harena advise today.json", "completion")
-	harena(t, "version").expect(t, 0, "harena ")
+	harena(t, "version").expect(t, 0, "harena ", "built with "+runtime.Version())
 	harena(t, "completion", "bash").expect(t, 0, "bash completion")
 	harena(t, "advice").expect(t, 2, `unknown command "advice"`)
 }
@@ -205,4 +205,14 @@ func TestReplayHandsOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	harena(t, "replay", "capture", "--proto", "a.proto", "--help").expect(t, 1, "given ['capture', '--proto', 'a.proto', '--help']")
+}
+
+// What a build stamps in is what is told; without a stamp it is the version of the module.
+func TestVersionText(t *testing.T) {
+	if got, want := versionText("1.2.3"), "harena 1.2.3, built with "+runtime.Version(); got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+	if got := versionText(""); !strings.HasPrefix(got, "harena (devel)") && !strings.HasPrefix(got, "harena 0.") {
+		t.Errorf("%q; want the version of the module", got)
+	}
 }

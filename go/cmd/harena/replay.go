@@ -20,7 +20,8 @@ func newReplay() *cobra.Command {
 		Long: `replay takes the .proto files of a service and a directory of captured messages, and runs the message
 benchmark on them: every memory mode, every malloc that is there, tables, a report and a verdict.
 ` + "`harena replay --help`" + ` lists its flags; docs/replay.md says how to capture. It needs python3, a C++
-compiler, cmake and an installed libharena, or a checkout with a build of it.`,
+compiler, cmake and an installed libharena, or a checkout with a build of it. The Debian package harena-replay
+brings them.`,
 		Example:            `  harena replay capture/ --proto feed.proto -I protos --service-method /feed.Feed/Rank --quick`,
 		DisableFlagParsing: true,
 		RunE: func(c *cobra.Command, arguments []string) error {
@@ -53,6 +54,6 @@ func replayProgram() (string, error) {
 			return program, nil
 		}
 	}
-	return "", fmt.Errorf("the replay's files are not here: install Harena with its component tools, or set %s "+
-		"to a checkout of Harena (looked in %q)", replayFolderVariable, folders)
+	return "", fmt.Errorf("the replay's files are not here: install the package harena-replay, or Harena "+
+		"with its component tools, or set %s to a checkout of Harena (looked in %q)", replayFolderVariable, folders)
 }

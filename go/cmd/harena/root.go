@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -32,20 +34,24 @@ func newVersion() *cobra.Command {
 		Short: "Print the version of this program",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(c.OutOrStdout(), versionText())
+			_, err := fmt.Fprintln(c.OutOrStdout(), versionText(version))
 			return err
 		},
 	}
 }
 
-func versionText() string {
+// version is stamped in by `make cli` and the packages: -ldflags "-X main.version=...".
+var version string
+
+// versionText is of the stamped version, or of the module's, which `go install` knows.
+func versionText(stamped string) string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "harena (unknown version)"
+	switch {
+	case stamped != "":
+	case ok && info.Main.Version != "":
+		stamped = strings.TrimPrefix(info.Main.Version, "v")
+	default:
+		stamped = "(unknown version)"
 	}
-	version := info.Main.Version
-	if version == "" {
-		version = "(devel)"
-	}
-	return fmt.Sprintf("harena %s %s", version, info.GoVersion)
+	return fmt.Sprintf("harena %s, built with %s", stamped, runtime.Version())
 }

@@ -221,6 +221,9 @@ func TestFile(t *testing.T) {
 	p.Timeline = timeline(900, func(i int) int64 { return (100 + int64(i%50)) * mib }, steady(mib))
 	p.Status.Methods[0].Name = "/shop.R\u00e4nking\"\\/Rank"
 	text := Advise(p).File("today.json\nmode: heap")
+	if !strings.HasPrefix(text, "# yaml-language-server: $schema="+schema+"\n# Written by `harena advise` from today.jsonmode: heap.\n") {
+		t.Errorf("the first lines are not for editors and readers:\n%s", text)
+	}
 	c, err := config.Parse("harena.yaml", []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

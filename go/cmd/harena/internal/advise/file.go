@@ -5,10 +5,14 @@ import (
 	"strings"
 )
 
+// schema is where editors find what a file of settings may hold: deploy/harena.schema.json.
+const schema = "https://raw.githubusercontent.com/harena-project/harena/main/deploy/harena.schema.json"
+
 // File returns a file of settings with the advice in it, and the evidence beside it.
 func (r Report) File(source string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# Written by `harena advise` from %s.\nversion: 1\n", line(source))
+	fmt.Fprintf(&out, "# yaml-language-server: $schema=%s\n# Written by `harena advise` from %s.\nversion: 1\n",
+		schema, line(source))
 	write := func(indent string, a Advice) {
 		fmt.Fprintf(&out, "%s# was %s: %s\n%s%s: %s\n", indent, a.From, a.Evidence, indent, a.Key, a.To)
 	}
