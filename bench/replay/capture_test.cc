@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -75,6 +77,30 @@ TEST_F(CaptureTest, ARecordIsTheMessageOfTheSchema) {
   EXPECT_EQ(record.time_unix_ms(), 1234);
   EXPECT_EQ(record.response(), "response");
   EXPECT_TRUE(record.GetReflection()->GetUnknownFields(record).empty());
+}
+
+// The Go module's test has the same calls and the same file.
+TEST_F(CaptureTest, BothLanguagesWriteTheSameFile) {
+  const CapturedCall calls[] = {
+      {"/pkg.Service/Method", std::string("re\0quest", 8), "response", 1'700'000'000'123},
+      {"/pkg.Service/Method", std::string(300, 'x'), std::nullopt, 1},
+      {"/pkg.Sérvice/Method", "", "", 0},
+  };
+  const fs::path file = fs::path(HARENA_TESTDATA) / "captures" / "written.harena-capture";
+  std::ifstream stream(file, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  std::string written;
+  for (const CapturedCall& call : calls) written += CaptureRecord(call);
+  EXPECT_EQ(written, bytes);
+
+  const bench::Capture read = ReadCapture(file, SIZE_MAX);
+  EXPECT_TRUE(read.problems.empty());
+  ASSERT_EQ(read.exchanges.size(), std::size(calls));
+  for (size_t i = 0; i < std::size(calls); ++i) {
+    EXPECT_EQ(read.exchanges[i].method, calls[i].method);
+    EXPECT_EQ(read.exchanges[i].request, calls[i].request);
+    EXPECT_EQ(read.exchanges[i].response, calls[i].response);
+  }
 }
 
 TEST_F(CaptureTest, FilesAreTheOwnersAlone) {

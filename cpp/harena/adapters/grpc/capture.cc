@@ -1,83 +1,158 @@
 #include "harena/adapters/grpc/capture.h"
 
-#include <chrono>
 #include <exception>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <google/protobuf/message_lite.h>
+#include <grpcpp/support/byte_buffer.h>
 
 #include "harena/adapters/grpc/hand_over.h"
+#include "harena/pb/call_capture.h"
 
 namespace harena::grpc {
 namespace {
 
-using google::protobuf::MessageLite;
 using ::grpc::experimental::InterceptionHookPoints;
 using ::grpc::experimental::InterceptorBatchMethods;
 
-int64_t UnixMilliseconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+// gRPC hands messages on as void; a message's base stands at its start.
+std::optional<std::string> WireOf(const void* message, const pb::Capture& capture) noexcept {
+  if (message == nullptr) return std::nullopt;
+  return pb::CapturedWire(*static_cast<const google::protobuf::MessageLite*>(message), capture);
 }
 
-/// One call; gRPC deletes it when the call has ended.
-class CallCapture final : public ::grpc::experimental::Interceptor {
- public:
-  CallCapture(pb::Capture& capture, const char* method) : capture_(capture) {
-    call_.method = method;
-    call_.time_unix_ms = UnixMilliseconds();
+// Of a completion queue's API gRPC has the bytes alone.
+std::optional<std::string> SentWire(InterceptorBatchMethods& batch,
+                                    const pb::Capture& capture) noexcept {
+  const void* message = batch.GetSendMessage();
+  if (message != nullptr) return WireOf(message, capture);
+  const ::grpc::ByteBuffer* bytes = batch.GetSerializedSendMessage();
+  if (bytes == nullptr || !bytes->Valid() || bytes->Length() > capture.call_bytes_max()) {
+    return std::nullopt;
   }
-
-  ~CallCapture() override {
-    handed_.TakeBack();
-    // Without a response the call has failed, and of a refused one the request is not whole.
-    if (whole_ && call_.response) {
-      capture_.Offer(call_);
-    } else {
-      capture_.Drop();
+  try {
+    std::vector<::grpc::Slice> slices;
+    if (!bytes->Dump(&slices).ok()) return std::nullopt;
+    std::string wire;
+    wire.reserve(bytes->Length());
+    for (const ::grpc::Slice& slice : slices) {
+      wire.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
     }
+    return wire;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// One unary call; gRPC deletes it when the call has ended.
+class UnaryCapture final : public ::grpc::experimental::Interceptor {
+ public:
+  UnaryCapture(pb::Capture& capture, const char* method)
+      : capture_(capture), call_(std::in_place, capture, method) {}
+
+  ~UnaryCapture() override {
+    handed_.TakeBack();
+    call_.reset();
   }
 
   void Intercept(InterceptorBatchMethods* batch) override {
     if (batch->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_MESSAGE)) {
-      Read(batch->GetRecvMessage(), call_.request);
+      call_->set_request(WireOf(batch->GetRecvMessage(), capture_));
     }
     if (batch->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_MESSAGE)) {
-      Read(batch->GetSendMessage(), call_.response.emplace());
+      call_->set_response(SentWire(*batch, capture_));
     }
     handed_.HandOn();
     batch->Proceed();
   }
 
  private:
-  // gRPC hands messages on as void; a message's base stands at its start.
-  void Read(const void* message, std::string& wire) noexcept {
-    if (message == nullptr) {
-      whole_ = false;
-      return;
+  pb::Capture& capture_;
+  std::optional<pb::CallCapture> call_;
+  HandOver handed_;
+};
+
+/// One stream, whose messages are captured as calls. It may be read and written at the same time.
+class StreamCapture final : public ::grpc::experimental::Interceptor {
+ public:
+  StreamCapture(pb::Capture& capture, const char* method) : capture_(capture), method_(method) {
+    static_cast<void>(Exchange(std::nullopt));  // so that its mutex orders all that follows
+  }
+
+  ~StreamCapture() override { Offer(Exchange(std::nullopt)); }
+
+  void Intercept(InterceptorBatchMethods* batch) override {
+    // At a stream's end there is no message.
+    if (batch->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_MESSAGE) &&
+        batch->GetRecvMessage() != nullptr) {
+      Received(batch->GetRecvMessage());
     }
-    try {
-      const auto& known = *static_cast<const MessageLite*>(message);
-      whole_ = whole_ && known.ByteSizeLong() <= capture_.call_bytes_max() &&
-               known.SerializePartialToString(&wire);
-    } catch (const std::exception&) {
-      whole_ = false;  // no memory: the call itself is not to suffer
+    if (batch->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_MESSAGE))
+      Sending(*batch);
+    batch->Proceed();
+  }
+
+ private:
+  // A message that nothing was sent after. Without a call it is not to be captured.
+  struct Read {
+    std::optional<pb::CapturedCall> call;
+  };
+
+  void Received(const void* message) {
+    Read read;
+    if (capture_.Wants()) {
+      if (std::optional<std::string> wire = WireOf(message, capture_)) {
+        read.call = pb::BeginCapturedCall(method_);
+        read.call->request = *std::move(wire);
+      } else {
+        capture_.Drop();
+      }
     }
+    Offer(Exchange(std::move(read)));
+  }
+
+  void Sending(InterceptorBatchMethods& batch) {
+    std::optional<Read> of = Exchange(std::nullopt);
+    if (!of) {
+      of.emplace();
+      if (capture_.Wants()) of->call = pb::BeginCapturedCall(method_);
+    }
+    if (!of->call) return;
+    of->call->response = SentWire(batch, capture_);
+    if (!of->call->response) return capture_.Drop();
+    Offer(of);
+  }
+
+  pb::CapturedCall Begin() const { return {.method = method_, .time_unix_ms = UnixMilliseconds()}; }
+
+  std::optional<Read> Exchange(std::optional<Read> now) {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(read_, std::move(now));
+  }
+
+  void Offer(const std::optional<Read>& read) {
+    if (read && read->call) capture_.Offer(*read->call);
   }
 
   pb::Capture& capture_;
-  pb::CapturedCall call_;
-  bool whole_ = true;
-  HandOver handed_;
+  const std::string method_;
+  std::mutex mutex_;
+  std::optional<Read> read_;
 };
 
 }  // namespace
 
 ::grpc::experimental::Interceptor* CaptureInterceptors::CreateServerInterceptor(
     ::grpc::experimental::ServerRpcInfo* call) {
-  const bool unary = call->type() == ::grpc::experimental::ServerRpcInfo::Type::UNARY;
-  if (!unary || !methods_.contains(call->method()) || !capture_.Wants()) return nullptr;
-  return new CallCapture(capture_, call->method());
+  if (!methods_.contains(call->method())) return nullptr;
+  if (call->type() != ::grpc::experimental::ServerRpcInfo::Type::UNARY) {
+    return new StreamCapture(capture_, call->method());
+  }
+  return capture_.Wants() ? new UnaryCapture(capture_, call->method()) : nullptr;
 }
 
 }  // namespace harena::grpc

@@ -21,7 +21,13 @@ namespace harena::grpc {
 ///   builder.experimental().SetInterceptorCreators(std::move(creators));
 ///
 /// A captured call has its request and its response serialized once more, on the call's thread:
-/// that is what it costs. Calls that fail or are refused are not captured, nor are streams.
+/// that is what it costs. Unary calls that fail or are refused are not captured.
+///
+/// The messages of streams are captured as calls, of which one in so many is: a received message
+/// and the one that is sent next are a call; a received message after which another is received, or
+/// the stream ends, is a call without a response; and further messages that are sent are calls with
+/// an empty request, as nothing is parsed for them.
+///
 /// REQUIRES: the handlers of `methods` take and give protobuf messages, not bytes (no raw or
 /// generic API).
 /// Thread rule: as gRPC calls it. Lifetime rule: `capture` outlives the grpc::Server.

@@ -1,22 +1,21 @@
 #include "harena/adapters/grpc/capture.h"
 
-#include <filesystem>
-#include <fstream>
+#include <functional>
+#include <memory>
 #include <set>
+#include <string>
+#include <thread>
 #include <vector>
 
-#include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <google/protobuf/util/delimited_message_util.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
 #include "harena/adapters/grpc/test_rig.h"
+#include "harena/pb/test_capture.h"
 #include "harena/replay/v1/record.pb.h"
 
 namespace harena::grpc {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool Equals(const google::protobuf::Message& one, const google::protobuf::Message& other) {
   return google::protobuf::util::MessageDifferencer::Equals(one, other);
@@ -30,14 +29,9 @@ Result Expected() {
 
 class CaptureInterceptorsTest : public testing::TestWithParam<Mode> {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("harena_grpc_capture_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  static Rig<>::Tweak Capturing(pb::Capture& capture, std::set<std::string> methods = {kRun}) {
+  static std::function<void(::grpc::ServerBuilder&)> Capturing(pb::Capture& capture,
+                                                               std::set<std::string> methods = {
+                                                                   kRun}) {
     return [&capture, methods](::grpc::ServerBuilder& builder) {
       std::vector<std::unique_ptr<::grpc::experimental::ServerInterceptorFactoryInterface>>
           creators;
@@ -46,29 +40,14 @@ class CaptureInterceptorsTest : public testing::TestWithParam<Mode> {
     };
   }
 
-  // The records of all files.
-  std::vector<replay::v1::Record> Written() const {
-    std::vector<replay::v1::Record> records;
-    for (const auto& entry : fs::directory_iterator(folder_)) {
-      std::ifstream file(entry.path(), std::ios::binary);
-      google::protobuf::io::IstreamInputStream input(&file);
-      bool ended = false;
-      for (replay::v1::Record record;
-           google::protobuf::util::ParseDelimitedFromZeroCopyStream(&record, &input, &ended);) {
-        records.push_back(record);
-        record.Clear();
-      }
-      EXPECT_TRUE(ended);
-    }
-    return records;
-  }
+  std::vector<replay::v1::Record> Written() const { return folder_.Written(); }
 
-  fs::path folder_;
+  pb::CaptureFolder folder_;
 };
 
 TEST_P(CaptureInterceptorsTest, ACallIsCapturedAsItWasOnTheWire) {
   {
-    pb::Capture capture({.directory = folder_, .one_in = 1});
+    pb::Capture capture({.directory = folder_.path(), .one_in = 1});
     Rig<> rig;
     rig.Start({.defaults = {.mode = GetParam()}}, Capturing(capture));
     Result result;
@@ -92,7 +71,7 @@ TEST_P(CaptureInterceptorsTest, ACallIsCapturedAsItWasOnTheWire) {
 
 TEST_P(CaptureInterceptorsTest, WhatFailsIsNotCaptured) {
   {
-    pb::Capture capture({.directory = folder_, .one_in = 1});
+    pb::Capture capture({.directory = folder_.path(), .one_in = 1});
     Rig<> rig;
     rig.service.on_run = [](::grpc::CallbackServerContext*, const Task*, Result*) {
       return FinishNow({::grpc::StatusCode::NOT_FOUND, "not there"});
@@ -113,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, CaptureInterceptorsTest,
                          [](const auto& info) { return std::string(ToString(info.param)); });
 
 TEST_F(CaptureInterceptorsTest, OtherMethodsAndOtherCallsAreNotTouched) {
-  pb::Capture capture({.directory = folder_, .one_in = 3});
+  pb::Capture capture({.directory = folder_.path(), .one_in = 3});
   Rig<> rig;
   rig.Start({.defaults = {.mode = Mode::kPages}}, Capturing(capture));
   std::string answer;
@@ -124,12 +103,172 @@ TEST_F(CaptureInterceptorsTest, OtherMethodsAndOtherCallsAreNotTouched) {
 }
 
 TEST_F(CaptureInterceptorsTest, APlainServiceIsCapturedToo) {
-  pb::Capture capture({.directory = folder_, .one_in = 1});
+  pb::Capture capture({.directory = folder_.path(), .one_in = 1});
   Rig<> rig;
   rig.StartPlain(Capturing(capture));
   EXPECT_TRUE(rig.Run(MakeTask()).ok());
   ASSERT_TRUE(Eventually([&] { return capture.stats().calls_written == 1; }));
   rig.Stop();
+}
+
+// A synchronous service, whose streams echo.
+class StreamService final : public test::Work::Service {
+  using Status = ::grpc::Status;
+
+  Status Pour(::grpc::ServerContext*, const Task* task,
+              ::grpc::ServerWriter<Result>* stream) override {
+    for (int i = 0; i < 3; ++i) stream->Write(Echo(*task));
+    return Status::OK;
+  }
+  Status Gather(::grpc::ServerContext*, ::grpc::ServerReader<Task>* stream,
+                Result* result) override {
+    for (Task task; stream->Read(&task);) *result = Echo(task);
+    return Status::OK;
+  }
+  Status Chat(::grpc::ServerContext*, ::grpc::ServerReaderWriter<Result, Task>* stream) override {
+    for (Task task; stream->Read(&task);) stream->Write(Echo(task));
+    return Status::OK;
+  }
+  static Result Echo(const Task& task) {
+    Result result;
+    result.set_text("re: " + task.text());
+    return result;
+  }
+};
+
+class CaptureStreamsTest : public CaptureInterceptorsTest {
+ protected:
+  static Task Named(const std::string& text) {
+    Task task;
+    task.set_text(text);
+    return task;
+  }
+
+  void Pour(test::Work::Stub& stub) {
+    ::grpc::ClientContext context;
+    const auto stream = stub.Pour(&context, Named("p"));
+    int count = 0;
+    for (Result result; stream->Read(&result);) ++count;
+    EXPECT_TRUE(stream->Finish().ok());
+    EXPECT_EQ(count, 3);
+  }
+  void Gather(test::Work::Stub& stub) {
+    ::grpc::ClientContext context;
+    Result result;
+    const auto stream = stub.Gather(&context, &result);
+    for (const char* text : {"a", "b", "c"}) EXPECT_TRUE(stream->Write(Named(text)));
+    stream->WritesDone();
+    EXPECT_TRUE(stream->Finish().ok());
+  }
+  void Chat(test::Work::Stub& stub, int count = 3) {
+    ::grpc::ClientContext context;
+    const auto stream = stub.Chat(&context);
+    Result result;
+    for (int i = 0; i < count; ++i) {
+      EXPECT_TRUE(stream->Write(Named(std::to_string(i))));
+      EXPECT_TRUE(stream->Read(&result));
+    }
+    stream->WritesDone();
+    EXPECT_TRUE(stream->Finish().ok());
+  }
+
+  // What is in the files of one method, as "request>response".
+  std::vector<std::string> Of(const std::string& method) const {
+    std::vector<std::string> all;
+    for (const replay::v1::Record& record : Written()) {
+      if (record.method() != method) continue;
+      Task request;
+      Result response;
+      EXPECT_TRUE(request.ParseFromString(record.request()));
+      EXPECT_TRUE(response.ParseFromString(record.response()));
+      all.push_back(request.text() + (record.has_response() ? ">" + response.text() : ""));
+    }
+    return all;
+  }
+};
+
+constexpr char kPour[] = "/harena.test.Work/Pour";
+constexpr char kGather[] = "/harena.test.Work/Gather";
+constexpr char kChat[] = "/harena.test.Work/Chat";
+
+TEST_F(CaptureStreamsTest, MessagesAreCalls) {
+  {
+    pb::Capture capture({.directory = folder_.path(), .one_in = 1});
+    Rig<StreamService> rig;
+    rig.StartPlain(Capturing(capture, {kPour, kGather, kChat}));
+    Pour(rig.stub());
+    Gather(rig.stub());
+    Chat(rig.stub());
+    rig.Stop();
+    EXPECT_EQ(capture.stats().calls_dropped, 0u);
+  }
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(Of(kPour), (Texts{"p>re: p", ">re: p", ">re: p"}));
+  EXPECT_EQ(Of(kGather), (Texts{"a", "b", "c>re: c"}));
+  EXPECT_EQ(Of(kChat), (Texts{"0>re: 0", "1>re: 1", "2>re: 2"}));
+}
+
+TEST_F(CaptureStreamsTest, OneCallInSoManyAndOtherMethodsNot) {
+  {
+    pb::Capture capture({.directory = folder_.path(), .one_in = 3});
+    Rig<StreamService> rig;
+    rig.StartPlain(Capturing(capture, {kChat}));
+    Pour(rig.stub());
+    Chat(rig.stub(), 7);
+    rig.Stop();
+    EXPECT_EQ(capture.stats().calls_dropped, 0u);
+  }
+  EXPECT_EQ(Of(kChat), (std::vector<std::string>{"0>re: 0", "3>re: 3", "6>re: 6"}));
+  EXPECT_TRUE(Of(kPour).empty());
+}
+
+TEST_F(CaptureStreamsTest, WhatIsTooLargeIsDroppedAndTheStreamGoesOn) {
+  pb::Capture capture({.directory = folder_.path(), .one_in = 1, .call_bytes_max = 3});
+  Rig<StreamService> rig;
+  rig.StartPlain(Capturing(capture, {kChat}));
+  Chat(rig.stub());
+  rig.Stop();
+  EXPECT_EQ(capture.stats().calls_dropped, 3u);
+}
+
+// Of what a completion queue's API sends, gRPC shows interceptors the bytes and not the message.
+TEST_F(CaptureInterceptorsTest, ACompletionQueuesCallIsCapturedToo) {
+  using AsyncService = test::Work::WithAsyncMethod_Run<test::Work::Service>;
+  {
+    pb::Capture capture({.directory = folder_.path(), .one_in = 1});
+    std::unique_ptr<::grpc::ServerCompletionQueue> queue;
+    Rig<AsyncService> rig;
+    rig.StartPlain([&](::grpc::ServerBuilder& builder) {
+      Capturing(capture)(builder);
+      queue = builder.AddCompletionQueue();
+    });
+    ::grpc::ServerContext context;
+    Task task;
+    ::grpc::ServerAsyncResponseWriter<Result> responder(&context);
+    rig.service.RequestRun(&context, &task, &responder, queue.get(), queue.get(), nullptr);
+    std::thread server([&] {
+      void* tag = nullptr;
+      bool ok = false;
+      ASSERT_TRUE(queue->Next(&tag, &ok) && ok);
+      Result result;
+      Answer(task, &result);
+      responder.Finish(result, ::grpc::Status::OK, nullptr);
+      ASSERT_TRUE(queue->Next(&tag, &ok) && ok);
+    });
+    EXPECT_TRUE(rig.Run(MakeTask()).ok());
+    server.join();
+    rig.Stop();
+    queue->Shutdown();
+    void* tag = nullptr;
+    bool ok = false;
+    while (queue->Next(&tag, &ok)) {
+    }
+  }
+  const std::vector<replay::v1::Record> written = Written();
+  ASSERT_EQ(written.size(), 1u);
+  Result response;
+  ASSERT_TRUE(response.ParseFromString(written[0].response()));
+  EXPECT_TRUE(Equals(response, Expected()));
 }
 
 }  // namespace
