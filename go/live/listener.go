@@ -51,14 +51,16 @@ func Listen(address string, options Options) (*Listener, error) {
 		handler.Close()
 		return nil, fmt.Errorf("harena/live: %w", err)
 	}
+	within := newBounded(listener)
 	l := &Listener{handler: handler, address: listener.Addr(), served: make(chan error, 1), server: &http.Server{
 		Handler:        handler,
 		ReadTimeout:    readTimeout,
 		WriteTimeout:   writeTimeout,
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: headerBytesMax,
+		ConnState:      within.observe,
 	}}
-	go func() { l.served <- l.server.Serve(bounded{listener, make(chan struct{}, connectionsMax)}) }()
+	go func() { l.served <- l.server.Serve(within) }()
 	return l, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestListenerServesThePageAndItsFiles(t *testing.T) {
@@ -84,42 +83,5 @@ func TestListenerClosesWithConnectionsOpen(t *testing.T) {
 	if again, err := net.Dial("tcp", listener.Addr().String()); err == nil {
 		again.Close()
 		t.Error("it still listens")
-	}
-}
-
-func TestConnectionsAreBounded(t *testing.T) {
-	listener, err := Listen("127.0.0.1:0", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	var held []net.Conn
-	for range connectionsMax {
-		connection, err := net.Dial("tcp", listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		held = append(held, connection)
-	}
-	beyond, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer beyond.Close()
-	beyond.SetReadDeadline(time.Now().Add(5 * time.Second))
-	if n, err := beyond.Read(make([]byte, 1)); n != 0 || err == nil || strings.Contains(err.Error(), "timeout") {
-		t.Errorf("the connection beyond the bound: %d, %v", n, err)
-	}
-	for _, connection := range held {
-		connection.Close()
-	}
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if response, err := http.Get("http://" + listener.Addr().String() + "/harena"); err == nil {
-			response.Body.Close()
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("nobody is served after the others have gone")
-		}
 	}
 }
