@@ -57,6 +57,7 @@ func (c *call) run(inner unaryHandler, impl any) (out any, err error) {
 // decode is what the generated code calls to receive its request.
 func (c *call) decode(message any) (filter.ServerChain, error) {
 	filters, err := c.filters(c.in.standInFor(message, c.settings, c.msg))
+	err = c.method.refusedLong(err)
 	if err == nil && c.in.self != nil && c.in.self != &c.in {
 		err = errAssigned
 	}

@@ -46,8 +46,8 @@
 // as the panic of an allocation, which the wrapper turns into that answer. It makes no sense to send
 // such a request again: a client that retries on 22 should not do so for these methods.
 //
-// How much trpc-go reads before anything is decoded is bounded by trpc.DefaultMaxFrameSize, and is not
-// bounded for what a compressed body decompresses to.
+// How much trpc-go reads before anything is decoded is bounded by trpc.DefaultMaxFrameSize, and what a
+// compressed body decompresses to by [BoundDecompression], if it was called.
 package trpcgo
 
 import (

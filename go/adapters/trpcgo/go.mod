@@ -8,6 +8,7 @@ replace (
 )
 
 require (
+	github.com/golang/snappy v0.0.3
 	github.com/harena-project/harena/go v0.0.0-00010101000000-000000000000
 	github.com/harena-project/harena/go/pb v0.0.0-00010101000000-000000000000
 	google.golang.org/protobuf v1.36.12
@@ -19,7 +20,6 @@ require (
 	github.com/andybalholm/brotli v1.0.4 // indirect
 	github.com/fsnotify/fsnotify v1.4.9 // indirect
 	github.com/go-playground/form/v4 v4.2.0 // indirect
-	github.com/golang/snappy v0.0.3 // indirect
 	github.com/google/flatbuffers v2.0.0+incompatible // indirect
 	github.com/hashicorp/errwrap v1.0.0 // indirect
 	github.com/hashicorp/go-multierror v1.1.1 // indirect

@@ -43,7 +43,7 @@ func (s settings) covered(msg codec.Msg) bool {
 }
 
 // immutable reports whether the bytes that the serializer is given never change: those of a fresh
-// frame, or what trpc-go's own decompressors made of it.
+// frame, or what trpc-go's own decompressors or bounded ones made of it.
 func (s settings) immutable(msg codec.Msg) bool {
 	if !s.freshFrames {
 		return false
@@ -56,7 +56,7 @@ func (s settings) immutable(msg codec.Msg) bool {
 		return true
 	}
 	switch codec.GetCompressor(kind).(type) {
-	case *codec.GzipCompress, *codec.SnappyCompress, *codec.SnappyBlockCompressor, *codec.ZlibCompress:
+	case *codec.GzipCompress, *codec.SnappyCompress, *codec.SnappyBlockCompressor, *codec.ZlibCompress, *boundedCompressor:
 		return true
 	}
 	return false
