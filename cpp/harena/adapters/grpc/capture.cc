@@ -1,11 +1,12 @@
 #include "harena/adapters/grpc/capture.h"
 
-#include <atomic>
 #include <chrono>
 #include <exception>
 #include <string>
 
 #include <google/protobuf/message_lite.h>
+
+#include "harena/adapters/grpc/hand_over.h"
 
 namespace harena::grpc {
 namespace {
@@ -28,7 +29,7 @@ class CallCapture final : public ::grpc::experimental::Interceptor {
   }
 
   ~CallCapture() override {
-    static_cast<void>(handed_on_.load(std::memory_order_acquire));
+    handed_.TakeBack();
     // Without a response the call has failed, and of a refused one the request is not whole.
     if (whole_ && call_.response) {
       capture_.Offer(call_);
@@ -44,7 +45,7 @@ class CallCapture final : public ::grpc::experimental::Interceptor {
     if (batch->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_MESSAGE)) {
       Read(batch->GetSendMessage(), call_.response.emplace());
     }
-    handed_on_.store(true, std::memory_order_release);
+    handed_.HandOn();
     batch->Proceed();
   }
 
@@ -67,8 +68,7 @@ class CallCapture final : public ::grpc::experimental::Interceptor {
   pb::Capture& capture_;
   pb::CapturedCall call_;
   bool whole_ = true;
-  // gRPC orders what it does on its threads, which ThreadSanitizer does not see; as in RequestSlot.
-  std::atomic<bool> handed_on_{false};
+  HandOver handed_;
 };
 
 }  // namespace

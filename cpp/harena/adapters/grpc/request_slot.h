@@ -1,7 +1,6 @@
 // How gRPC is made to parse a request onto a scope and within its budget.
 #pragma once
 
-#include <atomic>
 #include <optional>
 
 #include <grpcpp/impl/codegen/serialization_traits.h>
@@ -9,6 +8,7 @@
 #include <grpcpp/support/proto_buffer_reader.h>
 #include <grpcpp/support/status.h>
 
+#include "harena/adapters/grpc/hand_over.h"
 #include "harena/adapters/grpc/method.h"
 #include "harena/pb/parse.h"
 #include "harena/scope/scope.h"
@@ -19,20 +19,13 @@ namespace harena::grpc {
 /// SerializationTraits<T>, so a type of our own brings our own parsing along, without touching what
 /// any other code of the program sees for the real message type.
 template <typename Request>
-struct RequestSlot {
+struct RequestSlot : HandOver {
   Request* message = nullptr;
   Scope* scope = nullptr;         // null when there was no memory for one; then `refusal` says why
   bool parse_onto_scope = false;  // false in mode heap
   bool frozen = false;  // the message is new, and nobody but the handler's const will see it
   Method* method = nullptr;
   std::optional<Refusal> refusal;
-
-  /// gRPC orders what it hands from thread to thread, but its packages are not compiled for
-  /// ThreadSanitizer, which then calls the end of a call a race. A store after each step and a load
-  /// before the end say it once more where it is seen; each costs a plain move.
-  void HandOn() const noexcept { handed_on.store(true, std::memory_order_release); }
-  void TakeBack() const noexcept { static_cast<void>(handed_on.load(std::memory_order_acquire)); }
-  mutable std::atomic<bool> handed_on{false};
 };
 
 }  // namespace harena::grpc
