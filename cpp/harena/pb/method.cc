@@ -72,7 +72,7 @@ MethodStats Method::stats() const {
       .name = name_,
       .mode = mode,
       .served = ServedAs(mode),
-      .requests = requests_.load(std::memory_order_relaxed),
+      .requests = requests(),
       .malformed = malformed_.load(std::memory_order_relaxed),
       .refused = by.total(),
       .refused_by = by,

@@ -71,8 +71,8 @@ class Method {
   /// How a request whose scope is of `mode` is served.
   Mode ServedAs(Mode mode) const noexcept;
 
-  uint64_t requests() const noexcept { return requests_.load(std::memory_order_relaxed); }
-  void CountRequest() noexcept { requests_.fetch_add(1, std::memory_order_relaxed); }
+  uint64_t requests() const noexcept { return scopes_.requests(); }
+  void CountRequest() noexcept { scopes_.CountRequest(); }
   void CountMalformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
   RefusalCounts refused_by() const noexcept;
   /// Counts a refusal and says it as the client is to see it.
@@ -87,7 +87,6 @@ class Method {
   const MessageTypes types_;
   ScopePool scopes_;
   MessageKeeper keeper_;
-  std::atomic<uint64_t> requests_{0};
   std::atomic<uint64_t> malformed_{0};
   // In the order of RefusalCounts.
   std::array<std::atomic<uint64_t>, 5> refused_{};

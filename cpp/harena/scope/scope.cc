@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <string_view>
+#include <utility>
 
 #include "harena/base/check.h"
 #include "harena/base/compiler.h"
@@ -37,18 +37,34 @@ ScopeUse UseOf(const ScopeCore& core) noexcept {
       .bytes_used = sizeof(ScopeCore) + core.bytes_used(),
       .bytes_in_blocks = bytes_in_blocks,
       .outside_bytes = core.outside_bytes,
+      .wire_bytes = core.wire_bytes,
       .beyond_first_block = bytes_in_blocks > core.first_block.bytes,
+      .moved = core.made_by != ThreadSlot(),
   };
 }
 
 }  // namespace
 
-HARENA_INLINE void ScopeCore::End(ScopeCore* core) noexcept {
+// Gives back all memory, and says how many blocks that were.
+HARENA_INLINE uint64_t ScopeCore::End(ScopeCore* core) noexcept {
   if (core->outside_bytes != 0) ProcessBudget().Refund(core->outside_bytes);
   PagePool& pool = *core->arena.options().pool;
   const Block first = core->first_block;
+  const size_t blocks = core->arena.stats().blocks;
+  // Objects of the scope may own scopes.
+  const uint64_t outer_blocks = std::exchange(ScopeCompanion::blocks_, 0);
   core->~ScopeCore();
   pool.Free(first.data, first.bytes);
+  return blocks + std::exchange(ScopeCompanion::blocks_, outer_blocks);
+}
+
+HARENA_NOINLINE void ScopeCore::RecordTimes() const noexcept {
+  if (const uint64_t nanos = parse_nanos.load(std::memory_order_relaxed)) {
+    pool_state->parse_times.Add(nanos);
+  }
+  if (const uint64_t nanos = serialize_nanos.load(std::memory_order_relaxed)) {
+    pool_state->serialize_times.Add(nanos);
+  }
 }
 
 void ScopeCore::Release(ScopeCore* core) noexcept {
@@ -61,15 +77,21 @@ void ScopeCore::Release(ScopeCore* core) noexcept {
                  "bytes");
     if (before != 1) return;
   }
-  const std::shared_ptr<PoolState> state = std::move(core->pool_state);
-  if (state != nullptr) {
-    if (HARENA_UNLIKELY(core->detached)) state->detached_live.Remove(core->detached_link);
-    state->RecordEnd(UseOf(*core));
+  PoolState* const state = core->pool_state;
+  if (state == nullptr) {
+    End(core);
+    return;
   }
-  if (HARENA_LIKELY(core->sampled_number == 0)) return End(core);
-  const ScopeEndFrame frame(state == nullptr ? std::string_view() : state->name,
-                            core->sampled_number);
-  End(core);
+  if (HARENA_UNLIKELY(core->detached)) state->detached_live.Remove(core->detached_link);
+  if (HARENA_UNLIKELY(core->timed)) core->RecordTimes();
+  CountLane& lane = state->counts.OfThread();
+  state->RecordEnd(UseOf(*core), lane);
+  if (HARENA_LIKELY(core->sampled_number == 0)) {
+    PoolState::RecordRelease(lane, End(core));
+    return;
+  }
+  const ScopeEndFrame frame(state->name, core->sampled_number);
+  PoolState::RecordRelease(lane, End(core));
 }
 
 size_t FirstBlockBytes(const PagePool& pool, size_t wanted_bytes, size_t bytes_max) noexcept {

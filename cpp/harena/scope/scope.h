@@ -1,6 +1,7 @@
 // One request's memory: an arena, a budget, and whatever must stay alive as long.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,9 @@
 #include <optional>
 #include <utility>
 
+#include "harena/base/clock.h"
+#include "harena/base/compiler.h"
+#include "harena/base/thread_slot.h"
 #include "harena/mem/arena.h"
 #include "harena/mem/arena_resource.h"
 #include "harena/mem/budget.h"
@@ -22,6 +26,11 @@ namespace harena {
 class DetachedScope;
 class Scope;
 class ScopePool;
+
+namespace scope_internal {
+struct PoolState;
+struct ScopeCore;
+}  // namespace scope_internal
 
 /// How CreateMessage() makes a T. Specialised by the layer that knows the message library.
 template <typename T>
@@ -40,11 +49,20 @@ class ScopeCompanion {
   /// Bytes it uses beyond what the scope's arena counts already; may be below zero when it uses
   /// less than it took.
   virtual ptrdiff_t bytes_used_beyond_arena() const noexcept = 0;
-  /// Bytes of the blocks that it took by itself, for the same memory.
+  /// Bytes of the blocks that it took by itself, for the same memory. Who took some from a page pool
+  /// tells CountBlocks() when they go back.
   virtual size_t bytes_in_blocks_beyond_arena() const noexcept { return 0; }
+
+  /// Blocks that companions gave back to page pools while the innermost scope ended that is ending
+  /// on this thread.
+  static void CountBlocks(uint64_t blocks) noexcept { blocks_ += blocks; }
 
  protected:
   ~ScopeCompanion() = default;
+
+ private:
+  friend struct scope_internal::ScopeCore;
+  static thread_local constinit inline uint64_t blocks_ = 0;
 };
 
 struct ScopeOptions {
@@ -66,9 +84,28 @@ struct ScopeOptions {
   DecodeLimits decode_limits = {};
 };
 
-namespace scope_internal {
+/// Times a step of a request while it stands, where the request is one of those that are timed.
+/// Thread rule: any thread; steps of several threads add up.
+class StepTimer {
+ public:
+  /// Null: not timed.
+  explicit StepTimer(std::atomic<uint64_t>* nanos) noexcept
+      : nanos_(nanos), start_(nanos == nullptr ? 0 : SteadyNanos()) {}
+  ~StepTimer() {
+    if (HARENA_UNLIKELY(nanos_ != nullptr)) {
+      // At least one, so that what was timed is told from what was not.
+      nanos_->fetch_add(std::max<uint64_t>(SteadyNanos() - start_, 1), std::memory_order_relaxed);
+    }
+  }
+  StepTimer(const StepTimer&) = delete;
+  StepTimer& operator=(const StepTimer&) = delete;
 
-struct PoolState;
+ private:
+  std::atomic<uint64_t>* const nanos_;
+  const uint64_t start_;
+};
+
+namespace scope_internal {
 
 // Stands at the start of the scope's own first block: a scope costs one block and nothing else.
 struct ScopeCore {
@@ -93,18 +130,23 @@ struct ScopeCore {
 
   std::atomic<uint32_t> owners{1};
   bool detached = false;
+  bool timed = false;
+  uint32_t made_by = kThreadSlots;  // ThreadSlot() of who made it
   const bool messages_may_throw;
   const Mode mode;
   const uint64_t sampled_number;
   const DecodeLimits decode_limits;
   size_t outside_bytes = 0;
+  size_t wire_bytes = 0;
+  std::atomic<uint64_t> parse_nanos{0};      // where timed
+  std::atomic<uint64_t> serialize_nanos{0};  // likewise
   Companion* companions = nullptr;
   Budget budget;
   Arena arena;
   ArenaResource resource;
   Block first_block;
-  std::shared_ptr<PoolState> pool_state;  // set for scopes of a ScopePool
-  DetachedLink detached_link;             // in its pool's list, once detached
+  PoolState* pool_state = nullptr;  // set for scopes of a ScopePool
+  DetachedLink detached_link;       // in its pool's list, once detached
 
   size_t bytes_used() const noexcept;
   size_t bytes_in_blocks() const noexcept;
@@ -113,7 +155,8 @@ struct ScopeCore {
   static void Release(ScopeCore* core) noexcept;
 
  private:
-  static void End(ScopeCore* core) noexcept;
+  static uint64_t End(ScopeCore* core) noexcept;
+  void RecordTimes() const noexcept;
 };
 
 /// The bytes of a block for `wanted_bytes` that stays within `bytes_max`, but at least a page.
@@ -200,6 +243,17 @@ class Scope {
 
   /// ScopeOptions::messages_may_throw.
   bool messages_may_throw() const noexcept { return core_->messages_may_throw; }
+
+  /// Counts bytes of the request as it came, for what reports say of its method.
+  void CountWire(size_t bytes) noexcept { core_->wire_bytes += bytes; }
+  /// Where the scope is one that is timed, one in many, what a StepTimer of that step adds to;
+  /// null otherwise. Lifetime rule: as the scope's memory.
+  std::atomic<uint64_t>* parse_nanos() noexcept {
+    return HARENA_UNLIKELY(core_->timed) ? &core_->parse_nanos : nullptr;
+  }
+  std::atomic<uint64_t>* serialize_nanos() noexcept {
+    return HARENA_UNLIKELY(core_->timed) ? &core_->serialize_nanos : nullptr;
+  }
 
   /// Bytes used so far by everything on the scope. An estimate while other threads build messages.
   size_t bytes_used() const noexcept { return core_->bytes_used(); }

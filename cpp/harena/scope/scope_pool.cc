@@ -3,69 +3,19 @@
 #include <algorithm>
 
 #include "harena/base/check.h"
-#include "harena/base/clock.h"
 #include "harena/scope/internal/pool_state.h"
 
 namespace harena {
 
+using scope_internal::CountLane;
 using scope_internal::PoolState;
 using scope_internal::ScopeCore;
-
-namespace {
-
-// The learned size of a first block: what the percentile asks for.
-size_t LearnedFirstBlockBytes(const PoolState& state) noexcept {
-  const Options options = state.options.Load();
-  // A quarter of the limit at most: a block is charged whole, and requests that ran into the limit
-  // must not teach the next ones to start with all of it.
-  const size_t part_of_limit_bytes = options.request_bytes_max / 4;
-  return scope_internal::FirstBlockBytes(
-      options.pool(), state.profile.Percentile(options.first_block_percentile),
-      std::min(options.first_block_bytes_max, part_of_limit_bytes));
-}
-
-}  // namespace
-
-void PoolState::RecordEnd(const ScopeUse& use) noexcept {
-  const uint64_t count = profile.Record(use.bytes_used);
-  bytes_sum.fetch_add(use.bytes_used, std::memory_order_relaxed);
-  block_bytes_sum.fetch_add(use.bytes_in_blocks, std::memory_order_relaxed);
-  if (use.bytes_used > bytes_max.load(std::memory_order_relaxed)) RecordMax(use.bytes_used);
-  if (use.beyond_first_block) overflows.fetch_add(1, std::memory_order_relaxed);
-  if (use.outside_bytes != 0) {
-    outside_bytes_sum.fetch_add(use.outside_bytes, std::memory_order_relaxed);
-  }
-  // Release: who sees a scope ended also sees it made, and what it used.
-  ended[BytesHistogram::BucketOf(use.bytes_used)].fetch_add(1, std::memory_order_release);
-  if (options.first_block_bytes() == 0 && (count % kScopesPerSizing == 0 || count <= 4)) {
-    first_block_bytes.store(LearnedFirstBlockBytes(*this), std::memory_order_relaxed);
-  }
-}
-
-HARENA_NOINLINE void PoolState::RecordMax(size_t bytes_used) noexcept {
-  uint64_t before = bytes_max.load(std::memory_order_relaxed);
-  while (bytes_used > before &&
-         !bytes_max.compare_exchange_weak(before, bytes_used, std::memory_order_relaxed)) {
-  }
-}
-
-bool PoolState::ClaimSample(uint64_t number) noexcept {
-  uint64_t due = next_sampled.load(std::memory_order_relaxed);
-  if (number < due) return false;
-  // At random, so that traffic with a rhythm of its own is sampled as well as any other; one in N
-  // on average.
-  uint64_t random =
-      number * 0x9e3779b97f4a7c15 ^ reinterpret_cast<uintptr_t>(this) ^ CoarseMillis();
-  random = (random ^ (random >> 31)) * 0xbf58476d1ce4e5b9;
-  const uint64_t step = 1 + (random >> 16) % (2 * options.quarantine_one_in() - 1);
-  return next_sampled.compare_exchange_strong(due, number + step, std::memory_order_relaxed);
-}
 
 ScopePool::ScopePool(const Options& options, MessagesMayThrow may_throw, std::string_view name) {
   if (const auto problem = options.Validate()) {
     FailCheck("ScopePool", 0, "Options::Validate", problem->c_str());
   }
-  state_ = std::make_shared<PoolState>(options, name);
+  state_.reset(new PoolState(options, name));
   state_->messages_may_throw = may_throw == MessagesMayThrow::kYes;
 }
 
@@ -84,25 +34,29 @@ std::optional<Scope> ScopePool::TryAcquire(Refusal* refusal) noexcept {
       .messages_may_throw = state_->messages_may_throw,
       .decode_limits = state_->options.decode_limits(),
   };
-  const uint64_t number = state_->made.fetch_add(1, std::memory_order_relaxed) + 1;
+  const uint32_t slot = ThreadSlot();
+  CountLane& lane = state_->counts.OfThread(slot);
+  const uint64_t number = lane.made.load(std::memory_order_relaxed) + 1;
   ScopeCore* core = nullptr;
-  if (HARENA_UNLIKELY(state_->IsSampled(number))) core = TryMakeSampled(options, number);
+  if (HARENA_UNLIKELY(state_->counts.IsSampled(lane, number))) core = TryMakeSampled(options);
   if (HARENA_LIKELY(core == nullptr)) core = scope_internal::TryMakeCore(options, refusal);
   if (core == nullptr) {
-    state_->made.fetch_sub(1, std::memory_order_relaxed);
     state_->refused.fetch_add(1, std::memory_order_relaxed);
     return std::nullopt;
   }
-  core->pool_state = state_;
+  // Before anybody else can end it: no snapshot has more ended than made.
+  lane.Add(lane.made, 1);
+  core->made_by = slot;
+  core->timed = state_->counts.IsTimed(lane, number);
+  core->pool_state = state_.get();
   return Scope(core);
 }
 
 // Null where there is no memory for that: the scope is then made like any other.
-HARENA_NOINLINE ScopeCore* ScopePool::TryMakeSampled(ScopeOptions options,
-                                                     uint64_t number) noexcept {
+HARENA_NOINLINE ScopeCore* ScopePool::TryMakeSampled(ScopeOptions options) noexcept {
   options.page_pool = options.page_pool->Quarantine();
   if (options.page_pool == nullptr) return nullptr;
-  options.sampled_number = number;
+  options.sampled_number = state_->counts.Sum(&CountLane::made) + 1;
   Refusal ignored;
   ScopeCore* const core = scope_internal::TryMakeCore(options, &ignored);
   if (core != nullptr) state_->sampled.fetch_add(1, std::memory_order_relaxed);
@@ -126,7 +80,7 @@ std::optional<std::string> ScopePool::Change(const std::function<void(Options&)>
   if (resized) {
     state_->first_block_bytes.store(changed.first_block_bytes != 0
                                         ? changed.first_block_bytes
-                                        : LearnedFirstBlockBytes(*state_),
+                                        : state_->LearnedFirstBlockBytes(),
                                     std::memory_order_relaxed);
   }
   return std::nullopt;
@@ -145,6 +99,13 @@ std::optional<std::string> ScopePool::SetRequestBytesMax(size_t bytes) {
   return Change([=](Options& options) { options.request_bytes_max = bytes; });
 }
 
+void ScopePool::CountRequest() noexcept {
+  CountLane& lane = state_->counts.OfThread();
+  lane.Add(lane.requests, 1);
+}
+
+uint64_t ScopePool::requests() const noexcept { return state_->counts.Sum(&CountLane::requests); }
+
 Mode ScopePool::mode() const noexcept { return state_->options.mode(); }
 
 Options ScopePool::options() const noexcept { return state_->options.Load(); }
@@ -153,23 +114,34 @@ Profile& ScopePool::profile() noexcept { return state_->profile; }
 
 ScopePoolStats ScopePool::stats() const noexcept {
   ScopePoolStats stats;
+  const scope_internal::ScopeCounts& counts = state_->counts;
   // Ended before made, so that a scope between the two never counts below zero.
-  for (size_t i = 0; i < stats.bytes.counts.size(); ++i) {
-    stats.bytes.counts[i] = state_->ended[i].load(std::memory_order_acquire);
-    stats.scopes_ended += stats.bytes.counts[i];
-  }
-  stats.scopes_made = state_->made.load(std::memory_order_acquire);
+  counts.ForEach([&](const CountLane& lane) {
+    for (size_t i = 0; i < stats.bytes.counts.size(); ++i) {
+      const uint64_t ended = lane.ended[i].load(std::memory_order_acquire);
+      stats.bytes.counts[i] += ended;
+      stats.scopes_ended += ended;
+    }
+    stats.bytes_max = std::max<uint64_t>(stats.bytes_max, lane.bytes_max.load());
+  });
+  stats.scopes_made = counts.Sum(&CountLane::made);
   stats.scopes_detached = state_->detached.load(std::memory_order_relaxed);
   const auto detached_live = state_->detached_live.Look();
   stats.scopes_detached_live = detached_live.count;
   stats.oldest_detached_ms = detached_live.oldest_ms;
   stats.scopes_refused = state_->refused.load(std::memory_order_relaxed);
   stats.scopes_sampled = state_->sampled.load(std::memory_order_relaxed);
-  stats.bytes_sum = state_->bytes_sum.load(std::memory_order_relaxed);
-  stats.bytes_max = state_->bytes_max.load(std::memory_order_relaxed);
-  stats.block_bytes_sum = state_->block_bytes_sum.load(std::memory_order_relaxed);
-  stats.outside_bytes_sum = state_->outside_bytes_sum.load(std::memory_order_relaxed);
-  stats.overflows = state_->overflows.load(std::memory_order_relaxed);
+  stats.scopes_moved = counts.Sum(&CountLane::moved);
+  stats.bytes_sum = counts.Sum(&CountLane::bytes_sum);
+  stats.block_bytes_sum = counts.Sum(&CountLane::block_bytes_sum);
+  stats.blocks_sum = counts.Sum(&CountLane::blocks_sum);
+  stats.outside_bytes_sum = counts.Sum(&CountLane::outside_bytes_sum);
+  stats.wire_bytes_sum = counts.Sum(&CountLane::wire_bytes_sum);
+  stats.overflows = counts.Sum(&CountLane::overflows);
+  stats.parse_times = state_->parse_times.histogram();
+  stats.parse_nanos_sum = state_->parse_times.nanos();
+  stats.serialize_times = state_->serialize_times.histogram();
+  stats.serialize_nanos_sum = state_->serialize_times.nanos();
   stats.bytes_p50 = state_->profile.Percentile(50);
   stats.bytes_p90 = state_->profile.Percentile(90);
   stats.bytes_p99 = state_->profile.Percentile(99);

@@ -8,12 +8,18 @@
 #include <string>
 #include <string_view>
 
-#include "harena/scope/bytes_histogram.h"
+#include "harena/scope/histogram.h"
 #include "harena/scope/options.h"
 #include "harena/scope/profile.h"
 #include "harena/scope/scope.h"
 
 namespace harena {
+
+namespace scope_internal {
+struct LeavePoolState {
+  void operator()(PoolState* state) const noexcept;
+};
+}  // namespace scope_internal
 
 /// What the scopes of one method did. Counts since the start. No snapshot has more scopes ended
 /// than made (cpp/tests/models/scope_counts.pml).
@@ -29,10 +35,19 @@ struct ScopePoolStats {
   uint64_t bytes_sum = 0;             ///< What they used together.
   uint64_t bytes_max = 0;             ///< The most that one of them used.
   uint64_t block_bytes_sum = 0;       ///< Bytes of the blocks that they took for it.
+  uint64_t blocks_sum = 0;            ///< Those of these blocks that were a page pool's.
   uint64_t overflows = 0;             ///< Of the ended ones, that needed more than the first block.
   /// What their budgets counted beside blocks: string bodies that protobuf keeps on the heap, which
   /// are as many bytes as the request has where nobody counts them one by one.
   uint64_t outside_bytes_sum = 0;
+  uint64_t wire_bytes_sum = 0;  ///< Of the ended ones, their requests as they came, where known.
+  uint64_t scopes_moved = 0;    ///< Of the ended ones, that ended on another thread.
+  /// Of the scopes that are timed, one in 64 at random: how long their requests were parsed, and
+  /// their responses written by the codec; where that was done.
+  DurationHistogram parse_times;
+  uint64_t parse_nanos_sum = 0;
+  DurationHistogram serialize_times;
+  uint64_t serialize_nanos_sum = 0;
   uint64_t bytes_p50 = 0;  ///< Of the recent requests, by the method's profile.
   uint64_t bytes_p90 = 0;
   uint64_t bytes_p99 = 0;
@@ -67,6 +82,11 @@ class ScopePool {
   /// The same without the exception; `*refusal` says why there is none.
   std::optional<Scope> TryAcquire(Refusal* refusal = nullptr) noexcept;
 
+  /// Counts a request for which a scope is about to be acquired; for adapters, to report it even
+  /// where the scope is refused. As cheap as what a scope counts.
+  void CountRequest() noexcept;
+  uint64_t requests() const noexcept;
+
   /// Changes options for scopes acquired from now on. The answer says what is wrong with them
   /// together; then nothing has changed. `page_pool`, `quarantine_one_in` and what concerns mode
   /// `reuse` stay as they were when the pool was made.
@@ -82,9 +102,9 @@ class ScopePool {
   ScopePoolStats stats() const noexcept;
 
  private:
-  scope_internal::ScopeCore* TryMakeSampled(ScopeOptions options, uint64_t number) noexcept;
+  scope_internal::ScopeCore* TryMakeSampled(ScopeOptions options) noexcept;
 
-  std::shared_ptr<scope_internal::PoolState> state_;
+  std::unique_ptr<scope_internal::PoolState, scope_internal::LeavePoolState> state_;
 };
 
 }  // namespace harena

@@ -13,7 +13,7 @@
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
 #include "harena/pb/served_methods.h"
-#include "harena/scope/bytes_histogram.h"
+#include "harena/scope/histogram.h"
 
 namespace harena::live::internal {
 namespace {

@@ -1,7 +1,6 @@
 // What a ScopePool shares with its scopes, so that they may outlive it.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,31 +8,25 @@
 #include <string>
 #include <string_view>
 
-#include "harena/base/compiler.h"
-#include "harena/scope/bytes_histogram.h"
 #include "harena/scope/internal/detached_list.h"
 #include "harena/scope/internal/live_options.h"
+#include "harena/scope/internal/scope_counts.h"
+#include "harena/scope/internal/step_times.h"
 #include "harena/scope/options.h"
 #include "harena/scope/profile.h"
 
 namespace harena::scope_internal {
 
-/// What one scope took, when it ends.
-struct ScopeUse {
-  size_t bytes_used = 0;
-  size_t bytes_in_blocks = 0;
-  size_t outside_bytes = 0;
-  bool beyond_first_block = false;
-};
-
+/// Lifetime rule: of its pool and of every scope that was made there, none of which counts owners:
+/// two locked instructions per scope that all threads would meet at. Instead each scope is counted
+/// as released with the last that it does here, and a pool that ends leaves what is still needed
+/// to the next one that is made or ends.
 struct PoolState {
   PoolState(const Options& initial, std::string_view method)
       : options(initial),
         name(method),
         first_block_bytes(initial.first_block_bytes),
-        next_sampled(initial.quarantine_one_in == 0 ? kNever : initial.quarantine_one_in) {}
-
-  static constexpr uint64_t kNever = UINT64_MAX;
+        counts(initial.quarantine_one_in) {}
 
   /// Scopes between two looks at the profile.
   static constexpr uint64_t kScopesPerSizing = 64;
@@ -44,30 +37,36 @@ struct PoolState {
   std::mutex change;                      // held while options are checked together and changed
   std::atomic<size_t> first_block_bytes;  // of the next scope: as set, or as learned
   Profile profile;
-  std::atomic<uint64_t> made{0};
-  std::array<std::atomic<uint64_t>, BytesHistogram::kBuckets> ended{};  // by the bytes they used
-  std::atomic<uint64_t> bytes_sum{0};
-  std::atomic<uint64_t> bytes_max{0};
-  std::atomic<uint64_t> block_bytes_sum{0};
-  std::atomic<uint64_t> outside_bytes_sum{0};
-  std::atomic<uint64_t> overflows{0};
+  ScopeCounts counts;
+  StepTimes parse_times;
+  StepTimes serialize_times;
   std::atomic<uint64_t> detached{0};
   DetachedList detached_live;
   std::atomic<uint64_t> refused{0};
   std::atomic<uint64_t> sampled{0};
-  std::atomic<uint64_t> next_sampled;  // the first number whose scope is sampled next
 
-  /// True for one scope in `quarantine_one_in`. Thread rule: any thread.
-  bool IsSampled(uint64_t number) noexcept {
-    return HARENA_UNLIKELY(number >= next_sampled.load(std::memory_order_relaxed)) &&
-           ClaimSample(number);
+  /// The bytes that the profile asks of a first block.
+  size_t LearnedFirstBlockBytes() const noexcept;
+
+  /// Counts an end, while the scope's memory is still there.
+  void RecordEnd(const ScopeUse& use, CountLane& lane) noexcept;
+  /// Counts the blocks that went back. Nothing of the state may be touched after it.
+  static void RecordRelease(CountLane& lane, uint64_t blocks) noexcept {
+    lane.Add(lane.blocks_sum, blocks);
+    lane.Add(lane.released, 1, std::memory_order_release);
   }
-  bool ClaimSample(uint64_t number) noexcept;
 
-  void RecordEnd(const ScopeUse& use) noexcept;
+  /// Ends `state` now, or once its last scope is released. Thread rule: any thread.
+  static void Leave(PoolState* state) noexcept;
 
  private:
-  void RecordMax(size_t bytes_used) noexcept;
+  // REQUIRES: no scope is made any more.
+  bool AllReleased() const noexcept {
+    return counts.Sum(&CountLane::released, std::memory_order_acquire) ==
+           counts.Sum(&CountLane::made);
+  }
+
+  PoolState* next_left_ = nullptr;
 };
 
 }  // namespace harena::scope_internal

@@ -11,7 +11,7 @@
 #include <prometheus/client_metric.h>
 #include <prometheus/metric_family.h>
 
-#include "harena/scope/bytes_histogram.h"
+#include "harena/scope/histogram.h"
 
 namespace harena::prometheus {
 

@@ -1,4 +1,4 @@
-#include "harena/scope/bytes_histogram.h"
+#include "harena/scope/histogram.h"
 
 #include <gtest/gtest.h>
 
@@ -20,6 +20,13 @@ TEST(BytesHistogram, ReachesFromOneKibToOneGib) {
   EXPECT_EQ(BytesHistogram::BytesMax(BytesHistogram::kBuckets - 2), 1024 * kMiB);
   EXPECT_EQ(BytesHistogram::BucketOf(0), 0u);
   EXPECT_EQ(BytesHistogram::BucketOf(SIZE_MAX), BytesHistogram::kBuckets - 1);
+}
+
+TEST(DurationHistogram, ReachesFromAMicrosecondToASecond) {
+  EXPECT_DOUBLE_EQ(DurationHistogram::SecondsMax(0), 1.024e-6);
+  EXPECT_NEAR(DurationHistogram::SecondsMax(DurationHistogram::kBuckets - 2), 1.07, 0.01);
+  EXPECT_EQ(DurationHistogram::BucketOf(1024), 0u);
+  EXPECT_EQ(DurationHistogram::BucketOf(1025), 1u);
 }
 
 }  // namespace
