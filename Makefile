@@ -123,8 +123,8 @@ test-valgrind: build  ## The C++ unit tests of the optimised build under Valgrin
 # was done, and fails when something was found.
 SECONDS ?= 60
 FUZZ_SECONDS ?= $(SECONDS)
-FUZZ_TARGETS ?= pb_codec_fuzz pb_serializer_fuzz pb_budget_fuzz pb_walker_fuzz codegen_plugin_fuzz replay_capture_fuzz
-fuzz: build/fuzz/build.ninja  ## The C++ fuzzers: parser, serializer, budgets, their estimate, plugin, captures; each for SECONDS=n (libFuzzer, clang, ASan + UBSan)
+FUZZ_TARGETS ?= pb_codec_fuzz pb_serializer_fuzz pb_budget_fuzz pb_walker_fuzz config_parse_fuzz codegen_plugin_fuzz replay_capture_fuzz
+fuzz: build/fuzz/build.ninja  ## The C++ fuzzers: parser, serializer, budgets, their estimate, settings, plugin, captures; each for SECONDS=n (libFuzzer, clang, ASan + UBSan)
 	cmake --build build/fuzz -j $(JOBS) --target $(FUZZ_TARGETS)
 	rm -rf out/fuzz/cpp && mkdir -p out/fuzz/cpp
 	for target in $(FUZZ_TARGETS); do \
@@ -142,16 +142,11 @@ fuzz-corpus: build/fuzz/build.ninja
 	cmake --build build/fuzz -j $(JOBS) --target $(FUZZ_TARGETS)
 	setarch -R python3 tools/fuzz_corpus.py --build-dir build/fuzz --out testdata/fuzz $(FUZZ_TARGETS)
 
-# Minimizing what was found to be interesting would take most of the time.
 GO_FUZZ_TARGETS ?= arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits pb/FuzzBudget pb/inbound/FuzzDecoder config/FuzzParse
 fuzz-go: setup  ## Go's fuzzers, each for SECONDS=n: arenas against a model, the codec against protobuf, budgets, files of settings
-	rm -rf out/fuzz/go && mkdir -p out/fuzz/go
-	for target in $(GO_FUZZ_TARGETS); do \
-	  echo "fuzz: $$target, $(FUZZ_SECONDS) s"; \
-	  (cd go/$${target%/*} && GOWORK=off $(GO) test -run '^$$' -fuzz "^$${target##*/}\$$" \
-	    -fuzztime $(FUZZ_SECONDS)s -fuzzminimizetime 1x -parallel $(JOBS) .) \
-	    >out/fuzz/go/$${target##*/}.log 2>&1 || tail -n 40 out/fuzz/go/$${target##*/}.log; \
-	done
+	rm -rf out/fuzz/go
+	python3 tools/go_fuzz.py --go $(GO) --kept build/fuzz-go --logs out/fuzz/go --seconds $(FUZZ_SECONDS) \
+	  --jobs $(JOBS) $(GO_FUZZ_TARGETS:%=go/%)
 	python3 tools/fuzz_report.py $(foreach target,$(GO_FUZZ_TARGETS),out/fuzz/go/$(notdir $(target)).log)
 
 ##@ Rules

@@ -18,13 +18,15 @@ stat::number_of_executed_units: 90000
 stat::average_exec_per_sec:     1500
 stat::new_units_added:          12
 """
-CRASHED = """harena.test.Shapes, open
+CRASHED = """#4\tINITED cov: 5 ft: 6 corp: 1/1b exec/s: 0 rss: 30Mb
+harena.test.Shapes, open
 ==1== ERROR: libFuzzer: deadly signal
 artifact_prefix='out/'; Test unit written to out/crash-1
 stat::number_of_executed_units: 700
 stat::average_exec_per_sec:     70
 """
 GO = """fuzz: elapsed: 0s, gathering baseline coverage: 0/4 completed
+fuzz: elapsed: 2s, gathering baseline coverage: 4/4 completed, now fuzzing with 2 workers
 fuzz: elapsed: 3s, execs: 2352 (784/sec), new interesting: 199 (total: 203)
 fuzz: elapsed: 1m3s, execs: 63000 (1000/sec), new interesting: 210 (total: 214)
 PASS
@@ -33,6 +35,21 @@ GO_FAILED = """fuzz: elapsed: 0s, gathering baseline coverage: 0/4 completed
 --- FAIL: FuzzX (0.02s)
     Failing input written to testdata/fuzz/FuzzX/1
 FAIL
+"""
+GO_LATE = """fuzz: elapsed: 0s, gathering baseline coverage: 0/476 completed
+fuzz: elapsed: 3s, gathering baseline coverage: 43/476 completed
+PASS
+"""
+GO_AT_ONCE = """fuzz: elapsed: 0s, gathering baseline coverage: 0/4 completed
+fuzz: elapsed: 0s, gathering baseline coverage: 4/4 completed, now fuzzing with 2 workers
+fuzz: elapsed: 0s, execs: 4 (0/sec), new interesting: 0 (total: 4)
+PASS
+"""
+LIBFUZZER_LATE = """#200\tINITED cov: 5 ft: 6 corp: 1/1b exec/s: 0 rss: 30Mb
+#200\tDONE   cov: 9 ft: 9 corp: 3/9b lim: 4096 exec/s: 20 rss: 40Mb
+Done 200 runs in 10 second(s)
+stat::number_of_executed_units: 200
+stat::average_exec_per_sec:     20
 """
 
 
@@ -52,18 +69,25 @@ class FuzzReportTest(unittest.TestCase):
     def test_both_fuzzers_and_their_sum(self):
         status, lines, err = self.run_on(pb_codec_fuzz=LIBFUZZER, FuzzDecode=GO)
         self.assertEqual((status, err), (0, ""))
-        self.assertEqual(lines, [["target", "seconds", "executions", "exec/s", "findings"],
-                                 ["pb_codec_fuzz", "60", "90,000", "1,500", "0"],
-                                 ["FuzzDecode", "63", "63,000", "1,000", "0"],
-                                 ["all", "123", "153,000", "1,243", "0"]])
+        self.assertEqual(lines, [["target", "seconds", "new", "inputs", "a", "second", "findings"],
+                                 ["pb_codec_fuzz", "60", "89,996", "1,499", "0"],
+                                 ["FuzzDecode", "61", "62,996", "1,032", "0"],
+                                 ["all", "121", "152,992", "1,264", "0"]])
 
     def test_a_finding_fails(self):
         status, lines, _ = self.run_on(pb_codec_fuzz=CRASHED, FuzzDecode=GO)
         self.assertEqual(status, 1)
-        self.assertEqual(lines[1], ["pb_codec_fuzz", "10", "700", "70", "1"])
+        self.assertEqual(lines[1], ["pb_codec_fuzz", "10", "696", "69", "1"])
         status, lines, _ = self.run_on(FuzzX=GO_FAILED)
         self.assertEqual(status, 1)
         self.assertEqual(lines[1], ["FuzzX", "0", "0", "0", "1"])
+
+    def test_who_never_got_past_the_known_inputs_fails(self):
+        for log in (GO_LATE, GO_AT_ONCE, LIBFUZZER_LATE):
+            status, lines, err = self.run_on(FuzzX=log, FuzzDecode=GO)
+            self.assertEqual(status, 1)
+            self.assertEqual([lines[1][0], lines[1][2]], ["FuzzX", "0"])
+            self.assertIn("nothing new was tried by FuzzX:", err)
 
     def test_a_log_of_nothing_fails(self):
         status, lines, err = self.run_on(pb_codec_fuzz=LIBFUZZER, broken="setarch: not found\n")
