@@ -129,7 +129,7 @@ class Rig {
     factory_ = new MessageFactory(options);
     server_options.rpc_pb_message_factory = factory_;
     server_.emplace();
-    ASSERT_EQ(server_->AddService(&service, ::brpc::SERVER_DOESNT_OWN_SERVICE), 0);
+    ASSERT_EQ(server_->AddService(served, ::brpc::SERVER_DOESNT_OWN_SERVICE), 0);
     ASSERT_EQ(server_->AddService(&plain, ::brpc::SERVER_DOESNT_OWN_SERVICE), 0);
     ASSERT_EQ(server_->Start("127.0.0.1:0", &server_options), 0);
   }
@@ -226,6 +226,8 @@ class Rig {
 
  public:
   HookedService service;
+  /// What answers for `service`: a test may put something before it.
+  google::protobuf::Service* served = &service;
   PlainService plain;
 
  private:

@@ -1,7 +1,6 @@
 #include "harena/adapters/grpc/capture.h"
 
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -12,31 +11,18 @@
 #include <google/protobuf/message_lite.h>
 #include <grpcpp/support/byte_buffer.h>
 
+#include "harena/pb/call_capture.h"
+
 namespace harena::grpc {
 namespace {
 
-using google::protobuf::MessageLite;
 using ::grpc::experimental::InterceptionHookPoints;
 using ::grpc::experimental::InterceptorBatchMethods;
 
-int64_t UnixMilliseconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
-// The bytes of a message, or nothing when there are none to be had or they are too many. gRPC hands
-// messages on as void; a message's base stands at its start.
+// gRPC hands messages on as void; a message's base stands at its start.
 std::optional<std::string> WireOf(const void* message, const pb::Capture& capture) noexcept {
   if (message == nullptr) return std::nullopt;
-  try {
-    const auto& known = *static_cast<const MessageLite*>(message);
-    std::string wire;
-    if (known.ByteSizeLong() <= capture.call_bytes_max() && known.SerializePartialToString(&wire)) {
-      return wire;
-    }
-  } catch (const std::exception&) {  // no memory: the call itself is not to suffer
-  }
-  return std::nullopt;
+  return pb::CapturedWire(*static_cast<const google::protobuf::MessageLite*>(message), capture);
 }
 
 // Of a completion queue's API gRPC has the bytes alone.
@@ -63,31 +49,22 @@ std::optional<std::string> SentWire(InterceptorBatchMethods& batch,
 }
 
 /// One unary call; gRPC deletes it when the call has ended.
-class CallCapture final : public ::grpc::experimental::Interceptor {
+class UnaryCapture final : public ::grpc::experimental::Interceptor {
  public:
-  CallCapture(pb::Capture& capture, const char* method) : capture_(capture) {
-    call_.method = method;
-    call_.time_unix_ms = UnixMilliseconds();
-  }
+  UnaryCapture(pb::Capture& capture, const char* method)
+      : capture_(capture), call_(std::in_place, capture, method) {}
 
-  ~CallCapture() override {
+  ~UnaryCapture() override {
     static_cast<void>(handed_on_.load(std::memory_order_acquire));
-    // Without a response the call has failed, and of a refused one the request is not whole.
-    if (read_ && call_.response) {
-      capture_.Offer(call_);
-    } else {
-      capture_.Drop();
-    }
+    call_.reset();
   }
 
   void Intercept(InterceptorBatchMethods* batch) override {
     if (batch->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_MESSAGE)) {
-      std::optional<std::string> request = WireOf(batch->GetRecvMessage(), capture_);
-      read_ = request.has_value();
-      if (read_) call_.request = *std::move(request);
+      call_->set_request(WireOf(batch->GetRecvMessage(), capture_));
     }
     if (batch->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_MESSAGE)) {
-      call_.response = SentWire(*batch, capture_);
+      call_->set_response(SentWire(*batch, capture_));
     }
     handed_on_.store(true, std::memory_order_release);
     batch->Proceed();
@@ -95,8 +72,7 @@ class CallCapture final : public ::grpc::experimental::Interceptor {
 
  private:
   pb::Capture& capture_;
-  pb::CapturedCall call_;
-  bool read_ = false;
+  std::optional<pb::CallCapture> call_;
   // gRPC orders what it does on its threads, which ThreadSanitizer does not see; as in RequestSlot.
   std::atomic<bool> handed_on_{false};
 };
@@ -131,7 +107,7 @@ class StreamCapture final : public ::grpc::experimental::Interceptor {
     Read read;
     if (capture_.Wants()) {
       if (std::optional<std::string> wire = WireOf(message, capture_)) {
-        read.call = Begin();
+        read.call = pb::BeginCapturedCall(method_);
         read.call->request = *std::move(wire);
       } else {
         capture_.Drop();
@@ -144,15 +120,13 @@ class StreamCapture final : public ::grpc::experimental::Interceptor {
     std::optional<Read> of = Exchange(std::nullopt);
     if (!of) {
       of.emplace();
-      if (capture_.Wants()) of->call = Begin();
+      if (capture_.Wants()) of->call = pb::BeginCapturedCall(method_);
     }
     if (!of->call) return;
     of->call->response = SentWire(batch, capture_);
     if (!of->call->response) return capture_.Drop();
     Offer(of);
   }
-
-  pb::CapturedCall Begin() const { return {.method = method_, .time_unix_ms = UnixMilliseconds()}; }
 
   std::optional<Read> Exchange(std::optional<Read> now) {
     const std::lock_guard lock(mutex_);
@@ -177,7 +151,7 @@ class StreamCapture final : public ::grpc::experimental::Interceptor {
   if (call->type() != ::grpc::experimental::ServerRpcInfo::Type::UNARY) {
     return new StreamCapture(capture_, call->method());
   }
-  return capture_.Wants() ? new CallCapture(capture_, call->method()) : nullptr;
+  return capture_.Wants() ? new UnaryCapture(capture_, call->method()) : nullptr;
 }
 
 }  // namespace harena::grpc

@@ -1,7 +1,5 @@
 #include "harena/adapters/grpc/capture.h"
 
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <set>
@@ -9,18 +7,15 @@
 #include <thread>
 #include <vector>
 
-#include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <google/protobuf/util/delimited_message_util.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
 #include "harena/adapters/grpc/test_rig.h"
+#include "harena/pb/test_capture.h"
 #include "harena/replay/v1/record.pb.h"
 
 namespace harena::grpc {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool Equals(const google::protobuf::Message& one, const google::protobuf::Message& other) {
   return google::protobuf::util::MessageDifferencer::Equals(one, other);
@@ -34,13 +29,6 @@ Result Expected() {
 
 class CaptureInterceptorsTest : public testing::TestWithParam<Mode> {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("harena_grpc_capture_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   static std::function<void(::grpc::ServerBuilder&)> Capturing(pb::Capture& capture,
                                                                std::set<std::string> methods = {
                                                                    kRun}) {
@@ -52,29 +40,14 @@ class CaptureInterceptorsTest : public testing::TestWithParam<Mode> {
     };
   }
 
-  // The records of all files.
-  std::vector<replay::v1::Record> Written() const {
-    std::vector<replay::v1::Record> records;
-    for (const auto& entry : fs::directory_iterator(folder_)) {
-      std::ifstream file(entry.path(), std::ios::binary);
-      google::protobuf::io::IstreamInputStream input(&file);
-      bool ended = false;
-      for (replay::v1::Record record;
-           google::protobuf::util::ParseDelimitedFromZeroCopyStream(&record, &input, &ended);) {
-        records.push_back(record);
-        record.Clear();
-      }
-      EXPECT_TRUE(ended);
-    }
-    return records;
-  }
+  std::vector<replay::v1::Record> Written() const { return folder_.Written(); }
 
-  fs::path folder_;
+  pb::CaptureFolder folder_;
 };
 
 TEST_P(CaptureInterceptorsTest, ACallIsCapturedAsItWasOnTheWire) {
   {
-    pb::Capture capture({.directory = folder_, .one_in = 1});
+    pb::Capture capture({.directory = folder_.path(), .one_in = 1});
     Rig<> rig;
     rig.Start({.defaults = {.mode = GetParam()}}, Capturing(capture));
     Result result;
@@ -98,7 +71,7 @@ TEST_P(CaptureInterceptorsTest, ACallIsCapturedAsItWasOnTheWire) {
 
 TEST_P(CaptureInterceptorsTest, WhatFailsIsNotCaptured) {
   {
-    pb::Capture capture({.directory = folder_, .one_in = 1});
+    pb::Capture capture({.directory = folder_.path(), .one_in = 1});
     Rig<> rig;
     rig.service.on_run = [](::grpc::CallbackServerContext*, const Task*, Result*) {
       return FinishNow({::grpc::StatusCode::NOT_FOUND, "not there"});
@@ -119,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, CaptureInterceptorsTest,
                          [](const auto& info) { return std::string(ToString(info.param)); });
 
 TEST_F(CaptureInterceptorsTest, OtherMethodsAndOtherCallsAreNotTouched) {
-  pb::Capture capture({.directory = folder_, .one_in = 3});
+  pb::Capture capture({.directory = folder_.path(), .one_in = 3});
   Rig<> rig;
   rig.Start({.defaults = {.mode = Mode::kPages}}, Capturing(capture));
   std::string answer;
@@ -130,7 +103,7 @@ TEST_F(CaptureInterceptorsTest, OtherMethodsAndOtherCallsAreNotTouched) {
 }
 
 TEST_F(CaptureInterceptorsTest, APlainServiceIsCapturedToo) {
-  pb::Capture capture({.directory = folder_, .one_in = 1});
+  pb::Capture capture({.directory = folder_.path(), .one_in = 1});
   Rig<> rig;
   rig.StartPlain(Capturing(capture));
   EXPECT_TRUE(rig.Run(MakeTask()).ok());
@@ -220,7 +193,7 @@ constexpr char kChat[] = "/harena.test.Work/Chat";
 
 TEST_F(CaptureStreamsTest, MessagesAreCalls) {
   {
-    pb::Capture capture({.directory = folder_, .one_in = 1});
+    pb::Capture capture({.directory = folder_.path(), .one_in = 1});
     Rig<StreamService> rig;
     rig.StartPlain(Capturing(capture, {kPour, kGather, kChat}));
     Pour(rig.stub());
@@ -237,7 +210,7 @@ TEST_F(CaptureStreamsTest, MessagesAreCalls) {
 
 TEST_F(CaptureStreamsTest, OneCallInSoManyAndOtherMethodsNot) {
   {
-    pb::Capture capture({.directory = folder_, .one_in = 3});
+    pb::Capture capture({.directory = folder_.path(), .one_in = 3});
     Rig<StreamService> rig;
     rig.StartPlain(Capturing(capture, {kChat}));
     Pour(rig.stub());
@@ -250,7 +223,7 @@ TEST_F(CaptureStreamsTest, OneCallInSoManyAndOtherMethodsNot) {
 }
 
 TEST_F(CaptureStreamsTest, WhatIsTooLargeIsDroppedAndTheStreamGoesOn) {
-  pb::Capture capture({.directory = folder_, .one_in = 1, .call_bytes_max = 3});
+  pb::Capture capture({.directory = folder_.path(), .one_in = 1, .call_bytes_max = 3});
   Rig<StreamService> rig;
   rig.StartPlain(Capturing(capture, {kChat}));
   Chat(rig.stub());
@@ -262,7 +235,7 @@ TEST_F(CaptureStreamsTest, WhatIsTooLargeIsDroppedAndTheStreamGoesOn) {
 TEST_F(CaptureInterceptorsTest, ACompletionQueuesCallIsCapturedToo) {
   using AsyncService = test::Work::WithAsyncMethod_Run<test::Work::Service>;
   {
-    pb::Capture capture({.directory = folder_, .one_in = 1});
+    pb::Capture capture({.directory = folder_.path(), .one_in = 1});
     std::unique_ptr<::grpc::ServerCompletionQueue> queue;
     Rig<AsyncService> rig;
     rig.StartPlain([&](::grpc::ServerBuilder& builder) {
