@@ -142,8 +142,8 @@ fuzz-corpus: build/fuzz/build.ninja
 	setarch -R python3 tools/fuzz_corpus.py --build-dir build/fuzz --out testdata/fuzz $(FUZZ_TARGETS)
 
 # Minimizing what was found to be interesting would take most of the time.
-GO_FUZZ_TARGETS ?= arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits pb/FuzzBudget pb/inbound/FuzzDecoder config/FuzzParse
-fuzz-go: setup  ## Go's fuzzers, each for SECONDS=n: arenas against a model, the codec against protobuf, budgets, files of settings
+GO_FUZZ_TARGETS ?= arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits pb/FuzzBudget pb/inbound/FuzzDecoder pb/capture/FuzzReader config/FuzzParse
+fuzz-go: setup  ## Go's fuzzers, each for SECONDS=n: arenas against a model, the codec against protobuf, budgets, captures, files of settings
 	rm -rf out/fuzz/go && mkdir -p out/fuzz/go
 	for target in $(GO_FUZZ_TARGETS); do \
 	  echo "fuzz: $$target, $(FUZZ_SECONDS) s"; \
