@@ -142,8 +142,8 @@ fuzz-corpus: build/fuzz/build.ninja
 	cmake --build build/fuzz -j $(JOBS) --target $(FUZZ_TARGETS)
 	setarch -R python3 tools/fuzz_corpus.py --build-dir build/fuzz --out testdata/fuzz $(FUZZ_TARGETS)
 
-GO_FUZZ_TARGETS ?= arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits pb/FuzzBudget pb/inbound/FuzzDecoder config/FuzzParse
-fuzz-go: setup  ## Go's fuzzers, each for SECONDS=n: arenas against a model, the codec against protobuf, budgets, files of settings
+GO_FUZZ_TARGETS ?= arena/FuzzArena pb/FuzzDecode pb/FuzzRoundTrip pb/FuzzLimits pb/FuzzBudget pb/inbound/FuzzDecoder pb/capture/FuzzReader config/FuzzParse
+fuzz-go: setup  ## Go's fuzzers, each for SECONDS=n: arenas against a model, the codec against protobuf, budgets, captures, files of settings
 	rm -rf out/fuzz/go
 	python3 tools/go_fuzz.py --go $(GO) --kept build/fuzz-go --logs out/fuzz/go --seconds $(FUZZ_SECONDS) \
 	  --jobs $(JOBS) $(GO_FUZZ_TARGETS:%=go/%)

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -109,6 +110,15 @@ TEST_F(CaptureTest, FilesAreTheOwnersAlone) {
   struct stat found = {};
   ASSERT_EQ(stat(Files()[0].c_str(), &found), 0);
   EXPECT_EQ(found.st_mode & 0777, 0600u);
+}
+
+TEST_F(CaptureTest, SeveralWriteToOneDirectory) {
+  std::vector<std::unique_ptr<Capture>> captures;
+  for (int i = 0; i < 20; ++i) captures.push_back(std::make_unique<Capture>(Options()));
+  for (const auto& capture : captures) OfferAndWait(*capture, {.request = "call"});
+  for (const auto& capture : captures) EXPECT_EQ(capture->stats().calls_written, 1u);
+  captures.clear();
+  EXPECT_EQ(Files().size(), 20u);
 }
 
 TEST_F(CaptureTest, OneInNIsWanted) {

@@ -176,10 +176,11 @@ bool Capture::Write(std::string_view record) {
 
 bool Capture::OpenNext() {
   using std::chrono::milliseconds;
+  static std::atomic<int> files{0};  // the process's: several may write to one directory
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::string path = options_.directory + "/" +
                            std::to_string(std::chrono::duration_cast<milliseconds>(now).count()) +
-                           "-" + std::to_string(getpid()) + "-" + std::to_string(++files_) +
+                           "-" + std::to_string(getpid()) + "-" + std::to_string(++files) +
                            ".harena-capture";
   file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file_ < 0) {

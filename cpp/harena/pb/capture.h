@@ -93,7 +93,6 @@ class Capture {
   // The thread's own.
   int file_ = -1;
   size_t file_bytes_ = 0;
-  int files_ = 0;
   bool failed_ = false;  // said so once, and stopped
 
   std::thread thread_;  // last: it uses all of the above

@@ -3,8 +3,10 @@ package connectgo_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 
 	"connectrpc.com/connect"
@@ -13,6 +15,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb/testpbconnect"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/capture"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -70,4 +73,37 @@ func ExampleNew() {
 	// <nil>
 	// <nil>
 	// /harena.test.echo.Echo/Say codec 2 requests, 1 refused
+}
+
+// Sampled calls go to files, for `harena replay`.
+func ExampleCaptureInterceptor() {
+	directory, err := os.MkdirTemp("", "capture")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(directory)
+	quiet := slog.New(slog.DiscardHandler)
+
+	c, err := capture.New(capture.Options{Directory: directory, OneIn: 1, Logger: quiet})
+	if err != nil {
+		panic(err)
+	}
+	path, handler := testpbconnect.NewEchoHandler(plainEcho{},
+		connect.WithInterceptors(connectgo.CaptureInterceptor(c, testpbconnect.EchoSayProcedure)))
+
+	mux := http.NewServeMux()
+	mux.Handle(path, handler)
+	server := httptest.NewServer(mux)
+	client := testpbconnect.NewEchoClient(server.Client(), server.URL)
+	_, err = client.Say(context.Background(), connect.NewRequest(&testpb.Note{Text: "hello"}))
+	fmt.Println(err)
+	server.Close()
+	fmt.Println(c.Close()) // after the server has stopped
+	for call, err := range capture.Calls(directory) {
+		fmt.Printf("%s %q %q %v\n", call.Method, call.Request, call.Response, err)
+	}
+	// Output:
+	// <nil>
+	// <nil>
+	// /harena.test.echo.Echo/Say "\n\x05hello" "\n\x05HELLO" <nil>
 }

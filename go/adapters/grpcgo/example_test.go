@@ -3,7 +3,9 @@ package grpcgo_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
+	"os"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -12,6 +14,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/capture"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -120,6 +123,38 @@ func ExampleWrapConn() {
 	s.End() // from here on out is not to be used
 
 	// Output: HELLO <nil>
+}
+
+// Sampled calls go to files, for `harena replay`.
+func ExampleCaptureUnaryInterceptor() {
+	directory, err := os.MkdirTemp("", "capture")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(directory)
+	quiet := slog.New(slog.DiscardHandler)
+
+	c, err := capture.New(capture.Options{Directory: directory, OneIn: 1, Logger: quiet})
+	if err != nil {
+		panic(err)
+	}
+	server := grpc.NewServer(
+		grpc.ChainUnaryInterceptor(grpcgo.CaptureUnaryInterceptor(c, testpb.Echo_Say_FullMethodName)),
+		grpc.ChainStreamInterceptor(grpcgo.CaptureStreamInterceptor(c, testpb.Echo_Chat_FullMethodName)))
+	testpb.RegisterEchoServer(server, &plainEcho{})
+
+	conn, stop := serveExample(server)
+	_, err = testpb.NewEchoClient(conn).Say(context.Background(), &testpb.Note{Text: "hello"})
+	fmt.Println(err)
+	stop()
+	fmt.Println(c.Close()) // after the server has stopped
+	for call, err := range capture.Calls(directory) {
+		fmt.Printf("%s %q %q %v\n", call.Method, call.Request, call.Response, err)
+	}
+	// Output:
+	// <nil>
+	// <nil>
+	// /harena.test.echo.Echo/Say "\n\x05hello" "\n\x05HELLO" <nil>
 }
 
 // serveExample runs the server on the loopback interface.

@@ -3,16 +3,20 @@ package trpcgo_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
+	"os"
 	"strings"
 
 	trpc "trpc.group/trpc-go/trpc-go"
 	"trpc.group/trpc-go/trpc-go/client"
+	"trpc.group/trpc-go/trpc-go/filter"
 	"trpc.group/trpc-go/trpc-go/server"
 
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/capture"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -124,13 +128,45 @@ func ExampleWithScopes() {
 	// Output: HELLO <nil>
 }
 
+// Sampled calls go to files, for `harena replay`.
+func ExampleCaptureFilter() {
+	directory, err := os.MkdirTemp("", "capture")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(directory)
+	quiet := slog.New(slog.DiscardHandler)
+
+	c, err := capture.New(capture.Options{Directory: directory, OneIn: 1, Logger: quiet})
+	if err != nil {
+		panic(err)
+	}
+	filter.Register("harena_capture", trpcgo.CaptureFilter(c, "/harena.test.echo.Echo/Say"), nil)
+
+	// What trpc.NewServer does for `server: filter: [harena_capture]` in trpc_go.yaml.
+	s, target, stop := newExampleServer(server.WithFilter(filter.GetServer("harena_capture")))
+	testpb.RegisterEchoService(s, plainEcho)
+	go s.Serve()
+	_, err = testpb.NewEchoClientProxy(client.WithTarget(target)).Say(trpc.BackgroundContext(), &testpb.Note{Text: "hello"})
+	fmt.Println(err)
+	stop()
+	fmt.Println(c.Close()) // after the server has stopped
+	for call, err := range capture.Calls(directory) {
+		fmt.Printf("%s %q %q %v\n", call.Method, call.Request, call.Response, err)
+	}
+	// Output:
+	// <nil>
+	// <nil>
+	// /harena.test.echo.Echo/Say "\n\x05hello" "\n\x05HELLO" <nil>
+}
+
 // newExampleServer returns a server of one service on the loopback interface.
-func newExampleServer() (s server.Service, target string, stop func()) {
+func newExampleServer(options ...server.Option) (s server.Service, target string, stop func()) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		panic(err)
 	}
-	s = server.New(server.WithServiceName("harena.test.echo.Echo"), server.WithProtocol(trpc.ProtocolName),
-		server.WithNetwork("tcp"), server.WithListener(listener))
+	s = server.New(append(options, server.WithServiceName("harena.test.echo.Echo"),
+		server.WithProtocol(trpc.ProtocolName), server.WithNetwork("tcp"), server.WithListener(listener))...)
 	return s, "ip://" + listener.Addr().String(), func() { s.Close(nil) }
 }

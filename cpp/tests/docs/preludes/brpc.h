@@ -7,6 +7,7 @@
 
 #include "harena/adapters/brpc/admission.h"
 #include "harena/adapters/brpc/call.h"
+#include "harena/adapters/brpc/capture.h"
 #include "harena/adapters/brpc/message_factory.h"
 #include "harena/adapters/brpc/scope_of.h"
 #include "harena/adapters/brpc/within_budget.h"
@@ -23,6 +24,7 @@ inline constexpr char kRank[] = "harena.test.brpc.Work.Run";
 using namespace feed;
 
 extern brpc::Server server;
+extern FeedService service;
 extern brpc::Controller* controller;
 extern brpc::Channel channel;
 extern const Request* request;

@@ -1,5 +1,6 @@
 #include <iostream>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -7,8 +8,10 @@
 
 #include <google/protobuf/struct.pb.h>
 #include <trpc/common/trpc_app.h>
+#include <trpc/common/trpc_plugin.h>
 #include <trpc/server/rpc/rpc_service_impl.h>
 
+#include "harena/adapters/trpc/capture_filter.h"
 #include "harena/adapters/trpc/scope_of.h"
 #include "harena/adapters/trpc/services.h"
 #include "harena/adapters/trpc/use_pages.h"
