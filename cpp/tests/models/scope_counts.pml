@@ -1,12 +1,13 @@
-/* The counts of a ScopePool (cpp/harena/scope/scope_pool.cc): stats() must never say that more scopes ended
+/* The counts of a ScopePool (cpp/harena/scope/internal/scope_counts.h): stats() must never say that more scopes ended
  * than were made, which scopes_live() would show as nearly 2^64.
  *
- * A thread makes scopes; another one, or the same, ends them; a third asks for the statistics. Loads may read
- * any value that is not older than what their thread knows of that counter; `ended` publishes, by its release,
- * how much of `made` its thread has seen. The values of a counter are its modification order.
+ * A thread makes scopes; another one, or the same, ends them, each adding to a counter of its own with a load
+ * and a store; a third asks for the statistics and adds up. Loads may read any value that is not older than what
+ * their thread knows of that counter; a store to `ended` publishes, by its release, how much of `made` its
+ * thread has seen. The values of a counter are its modification order.
  *
- * `ended` is several counters there, one per power of two of bytes, all read before `made`: what is said of
- * one holds for their sum, since each end brings along that its own scope was made.
+ * `ended` is several counters per thread there, one per power of two of bytes, all read before `made`: what is
+ * said of one holds for their sum, since each end brings along that its own scope was made.
  *
  * Invariant: scopes_ended <= scopes_made in every snapshot; scopes_made never above what were made.
  *
@@ -18,20 +19,20 @@
 #define SCOPES 2
 
 byte made = 0;
-byte ended = 0;
-byte ended_publishes[3]; /* with each value of `ended`, what acquiring it tells of `made` */
+#define VALUES (SCOPES + 1)
+byte ended[2]; /* by the thread that makes, and by the other */
+byte ended_publishes[6]; /* of each, with each value: what acquiring it tells of `made` */
 chan scopes = [SCOPES] of {byte}; /* handed over with what the sender has seen of `made` */
 
 inline CountMade() {
   atomic { made++; knows = made }
 }
 
-inline CountEnded() {
+inline CountEnded(thread) {
   atomic {
-    ended++;
-    ended_publishes[ended] = ended_publishes[ended - 1]; /* the release sequence goes on */
+    ended[thread]++;
 #ifndef RELAXED_ENDED
-    ended_publishes[ended] = (knows > ended_publishes[ended] -> knows : ended_publishes[ended])
+    ended_publishes[thread * VALUES + ended[thread]] = knows
 #endif
   }
 }
@@ -44,13 +45,13 @@ active proctype Making() {
 #ifdef MADE_LATE
      if
      :: scopes!knows; CountMade()
-     :: CountEnded(); CountMade()
+     :: CountEnded(0); CountMade()
      fi;
 #else
      CountMade();
      if
      :: scopes!knows /* ends elsewhere */
-     :: CountEnded()
+     :: CountEnded(0)
      fi;
 #endif
      i++
@@ -64,14 +65,15 @@ active proctype Ending() {
 end:
   do
   :: atomic { scopes?came -> knows = (came > knows -> came : knows); came = 0 };
-     CountEnded()
+     CountEnded(1)
   od
 }
 
 active proctype Asking() {
   byte knows_made = 0;
-  byte knows_ended = 0;
+  byte knows_ended[2];
   byte stats_made, stats_ended;
+  byte thread, value;
   byte round = 0;
   do
   :: round < 2 ->
@@ -85,16 +87,21 @@ active proctype Asking() {
        knows_made = stats_made
      };
 #endif
-     atomic {
-       stats_ended = knows_ended;
-       do
-       :: stats_ended < ended -> stats_ended++
-       :: break
-       od;
-       knows_ended = stats_ended;
+     stats_ended = 0;
+     for (thread : 0 .. 1) {
+       atomic {
+         value = knows_ended[thread];
+         do
+         :: value < ended[thread] -> value++
+         :: break
+         od;
+         knows_ended[thread] = value;
+         stats_ended = stats_ended + value;
 #ifndef RELAXED_STATS
-       knows_made = (ended_publishes[stats_ended] > knows_made -> ended_publishes[stats_ended] : knows_made)
+         value = ended_publishes[thread * VALUES + value];
+         knows_made = (value > knows_made -> value : knows_made)
 #endif
+       }
      };
 #ifndef MADE_FIRST
      atomic {
