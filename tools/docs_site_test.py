@@ -51,6 +51,17 @@ class StageTest(Folder):
         self.assertEqual(docs_site.missing_in_nav(names, config), ["docs/b.md"])
 
 
+class OwnPagesTest(unittest.TestCase):
+    """Of this repository: `make docs` takes minutes, and would be the first to notice."""
+
+    @unittest.skipUnless((docs_site.ROOT / ".git").exists(), "no checkout")
+    def test_each_has_a_place(self):
+        pages = docs_site.staged_pages(docs_site.ROOT)
+        self.assertGreater(len(pages), 40)
+        nav = (docs_site.ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+        self.assertEqual(docs_site.missing_in_nav(pages, nav), [])
+
+
 class CheckSiteTest(Folder):
     def test_links_and_anchors(self):
         self.write("index.html", '<a href="a/b.html#here">1</a> <a href="a/">2</a> <a href="#top">3</a>'
