@@ -33,11 +33,19 @@ fill="#795548"/><ellipse cx="12" cy="12" rx="7" ry="4.5" fill="#f3e3c3"/></svg>
 """
 
 
-def staged_pages(root: Path) -> list[Path]:
+def known_files(root: Path, *patterns: str) -> list[Path]:
     """Those that git knows, relative to root."""
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.md"], cwd=root,
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns], cwd=root,
                             check=True, text=True, stdout=subprocess.PIPE).stdout
     return sorted({Path(name) for name in listed.splitlines() if (root / name).is_file() and "/vendor/" not in name})
+
+
+def staged_pages(root: Path) -> list[Path]:
+    return known_files(root, "*.md")
+
+
+def staged_pictures(root: Path) -> list[Path]:
+    return known_files(root, "docs/*.png", "docs/*.svg")
 
 
 def rewrite_links(line: str, page: Path, staged: set[Path]) -> str:
@@ -77,10 +85,13 @@ def stage_page(root: Path, page: Path, staged: set[Path]) -> str:
 
 def stage(root: Path, pages: Path) -> list[Path]:
     shutil.rmtree(pages, ignore_errors=True)
-    names = staged_pages(root)
-    for name in names:
+    names, pictures = staged_pages(root), staged_pictures(root)
+    for name in names + pictures:
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
-        (pages / name).write_text(stage_page(root, name, set(names)), encoding="utf-8")
+    for name in names:
+        (pages / name).write_text(stage_page(root, name, {*names, *pictures}), encoding="utf-8")
+    for name in pictures:
+        shutil.copy(root / name, pages / name)
     (pages / "favicon.svg").write_text(FAVICON, encoding="utf-8")
     return names
 

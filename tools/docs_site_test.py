@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Shows pages to the staging of the docs site, and broken sites to its checker."""
 
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -49,6 +50,29 @@ class StageTest(Folder):
         config = "nav:\n  - Home: README.md\n  - Docs:\n      - A: docs/a.md\n"
         names = [Path("README.md"), Path("docs/a.md"), Path("docs/b.md"), Path("docs/decisions/c.md")]
         self.assertEqual(docs_site.missing_in_nav(names, config), ["docs/b.md"])
+
+
+class StageFolderTest(Folder):
+    def test_pictures_come_with_their_pages(self):
+        subprocess.run(["git", "init", "-q", self.root], check=True)
+        self.write("README.md", "![A](docs/images/a.png) [t](docs/a.txt)\n")
+        self.write("docs/images/a.png", "picture")
+        pages = self.root / "pages"
+        self.assertEqual(docs_site.stage(self.root, pages), [Path("README.md")])
+        self.assertEqual((pages / "README.md").read_text(),
+                         f"![A](docs/images/a.png) [t]({docs_site.SOURCES}docs/a.txt)\n")
+        self.assertEqual((pages / "docs/images/a.png").read_text(), "picture")
+
+
+class OwnPagesTest(unittest.TestCase):
+    """Of this repository: `make docs` takes minutes, and would be the first to notice."""
+
+    @unittest.skipUnless((docs_site.ROOT / ".git").exists(), "no checkout")
+    def test_each_has_a_place(self):
+        pages = docs_site.staged_pages(docs_site.ROOT)
+        self.assertGreater(len(pages), 40)
+        nav = (docs_site.ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+        self.assertEqual(docs_site.missing_in_nav(pages, nav), [])
 
 
 class CheckSiteTest(Folder):
