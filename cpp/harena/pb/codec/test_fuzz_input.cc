@@ -4,10 +4,16 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "harena/pb/codec/test_log.h"
+
 namespace harena::pb::codec::test {
 
-void StopAt(const std::string& problem) {
-  if (problem.empty()) return;
+int FuzzOne(const uint8_t* data, size_t size, std::string (*problem_of)(const FuzzInput&)) {
+  static const SilentLog quiet;
+  static_cast<void>(quiet);
+  if (size < kFuzzInputForm.head_bytes) return 0;
+  const std::string problem = problem_of(FuzzInput(data, size, kFuzzInputForm));
+  if (problem.empty()) return 0;
   std::fprintf(stderr, "%s\n", problem.c_str());
   std::abort();
 }

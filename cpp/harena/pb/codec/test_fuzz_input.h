@@ -33,8 +33,10 @@ struct FuzzInput {
         wire(reinterpret_cast<const char*>(data) + form.head_bytes, size - form.head_bytes) {}
 };
 
-/// Ends the fuzzer with what is wrong, when anything is.
-void StopAt(const std::string& problem);
+/// The whole of a fuzzer's LLVMFuzzerTestOneInput() but for `problem_of`, which says what is wrong
+/// with an input, or nothing. What is wrong is printed, and ends the process. An input without a
+/// whole head is passed over, and protobuf's log is silent: what it refuses is not worth a line.
+int FuzzOne(const uint8_t* data, size_t size, std::string (*problem_of)(const FuzzInput&));
 
 /// Sizes of pieces, a few of each kind.
 const ChunkSizes& PiecesOf(uint8_t choice);

@@ -16,7 +16,6 @@
 #include "harena/pb/codec/test_fuzz_input.h"
 #include "harena/pb/codec/test_heap_bytes.h"
 #include "harena/pb/codec/test_limited_parse.h"
-#include "harena/pb/codec/test_log.h"
 #include "harena/pb/test_stream.h"
 #include "harena/pb/wire/walker.h"
 
@@ -112,9 +111,5 @@ std::string Problem(const FuzzInput& input) {
 using namespace harena::pb::codec::test;  // NOLINT(google-build-using-namespace)
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const SilentLog quiet;
-  static_cast<void>(quiet);
-  if (size < kFuzzInputForm.head_bytes) return 0;
-  StopAt(Problem(FuzzInput(data, size, kFuzzInputForm)));
-  return 0;
+  return FuzzOne(data, size, &Problem);
 }
