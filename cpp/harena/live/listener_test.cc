@@ -1,20 +1,18 @@
 // The listener over real sockets.
 #include "harena/live/listener.h"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 
 #include "harena/live/internal/handler.h"
+#include "harena/live/test_client.h"
 #include "harena/live/test_server.h"
 
 namespace harena::live {
@@ -24,46 +22,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-int Connect(const std::string& address) {
-  const int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  to.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
-  const timeval patience{.tv_sec = 20, .tv_usec = 0};
-  setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  if (connect(file, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0) return file;
-  close(file);
-  return -1;
-}
-
-/// What comes back for the bytes, to the end of the connection; empty when it is refused.
-std::string Talk(const std::string& address, const std::string& bytes) {
-  const int file = Connect(address);
-  if (file < 0) return {};
-  for (size_t sent = 0; sent < bytes.size();) {
-    const ssize_t n = send(file, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-    if (n <= 0) break;  // the answer may come before the end of the question
-    sent += static_cast<size_t>(n);
-  }
-  std::string answer;
-  char part[4096];
-  for (ssize_t n; (n = recv(file, part, sizeof part, 0)) > 0;) {
-    answer.append(part, static_cast<size_t>(n));
-  }
-  close(file);
-  return answer;
-}
-
-std::string Request(const std::string& line, const std::string& headers = {},
-                    const std::string& body = {}) {
-  return line + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n" + headers +
-         (body.empty() ? "" : "Content-Length: " + std::to_string(body.size()) + "\r\n") + "\r\n" +
-         body;
-}
-
-const std::string kAuthorized =
-    std::string("Authorization: Bearer ") + kTestToken + "\r\nContent-Type: application/json\r\n";
 constexpr char kDepth[] = R"({"method": "/test.Live/Rank", "settings": {"depth_max": 7}})";
 
 TEST(ListenerTest, ServesThePageItsFilesAndTheStatus) {
@@ -113,23 +71,6 @@ TEST(ListenerTest, BodiesAreBounded) {
   EXPECT_EQ(server.rank().scopes().options().depth_max, 0);
 }
 
-TEST(ListenerTest, WhatIsNoHttpIsSurvived) {
-  GTEST_SKIP() << "libmicrohttpd 0.9.75 crashes now and then on this: docs/live.md, Known problem";
-  const Listener listener({.address = "127.0.0.1:0"});
-  for (const std::string& bytes :
-       {std::string("\r\n\r\n\r\n"), std::string(100'000, 'A'), std::string(64, '\0'),
-        "GET /" + std::string(100'000, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        std::string("GET /harena HTTP/9.9\r\n\r\n"),
-        std::string("POST /harena/api/settings HTTP/1.1\r\nHost: localhost\r\n"
-                    "Content-Length: -5\r\n\r\nx")}) {
-    const int file = Connect(listener.address());
-    ASSERT_GE(file, 0);
-    (void)!send(file, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    close(file);
-  }
-  EXPECT_THAT(Talk(listener.address(), Request("GET /harena")), StartsWith("HTTP/1.1 200"));
-}
-
 TEST(ListenerTest, IsForThisMachineUnlessThereIsAToken) {
   unsetenv("HARENA_LIVE_TOKEN");
   for (const char* address : {":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:0"}) {
@@ -163,13 +104,10 @@ TEST(ListenerTest, SaysThatAnAddressIsTaken) {
 
 TEST(ListenerTest, EndsWithConnectionsOpen) {
   auto listener = std::make_unique<Listener>(ListenerOptions{.address = "127.0.0.1:0"});
-  const int file = Connect(listener->address());
-  ASSERT_GE(file, 0);
-  ASSERT_GT(send(file, "GET /har", 8, MSG_NOSIGNAL), 0);
+  const TestConnection connection(listener->address());
+  ASSERT_TRUE(connection.Send("GET /har"));
   listener.reset();
-  char byte;
-  EXPECT_LE(recv(file, &byte, 1, 0), 0);
-  close(file);
+  EXPECT_EQ(connection.Receive(), "");
 }
 
 TEST(ListenerTest, ServersComeAndGoWhileManyAsk) {

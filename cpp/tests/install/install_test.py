@@ -100,6 +100,12 @@ class Consumers:
             if flag in targets:
                 sys.exit(f"harenaTargets.cmake names {flag}")
 
+    def no_boost_for_users(self) -> None:
+        """A program may have another Boost, whose inline functions must not be taken for the live page's."""
+        for library in sorted(self.prefix.glob("**/libharena_live.a")):
+            if named := re.search(r"(?<!\w)boost::.*", run("nm", "-C", library)):
+                sys.exit(f"{library.name} has names of Boost's: {named.group()}")
+
     def every_header_is_there(self) -> None:
         """A translation unit that includes each installed header: none may miss another."""
         include = self.prefix / "include"
@@ -134,6 +140,7 @@ def main() -> None:
 
     consumers = Consumers(args, prefix)
     consumers.no_flags_for_users()
+    consumers.no_boost_for_users()
     consumers.every_header_is_there()
     consumers.by_find_package()
     for layer in args.layers:

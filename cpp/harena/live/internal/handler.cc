@@ -12,13 +12,9 @@ namespace {
 
 constexpr std::string_view kRoot = "/harena";
 
-HttpAnswer Refuse(unsigned status, std::string reason) {
-  return {.status = status,
-          .body = Json{{"error", std::move(reason)}}.dump(-1, ' ', true,
-                                                          Json::error_handler_t::replace)};
+HttpAnswer Refused(HttpRefusal refusal) {
+  return Refuse(refusal.status, std::move(refusal.reason));
 }
-
-HttpAnswer Refuse(HttpRefusal refusal) { return Refuse(refusal.status, std::move(refusal.reason)); }
 
 HttpAnswer NotAllowed(std::string_view allow) {
   HttpAnswer answer = Refuse(405, "only " + std::string(allow) + " is answered here");
@@ -96,8 +92,14 @@ ChangeLog::Outcome UndoChange(ChangeLog& log, std::string_view body) {
 
 }  // namespace
 
+HttpAnswer Refuse(unsigned status, std::string reason) {
+  return {.status = status,
+          .body = Json{{"error", std::move(reason)}}.dump(-1, ' ', true,
+                                                          Json::error_handler_t::replace)};
+}
+
 HttpAnswer Handler::Answer(const HttpRequest& request) {
-  if (auto refusal = guard_.CheckHost(request.caller)) return Refuse(std::move(*refusal));
+  if (auto refusal = guard_.CheckHost(request.caller)) return Refused(std::move(*refusal));
   constexpr std::string_view kApi = "/harena/api/";
   if (request.path.starts_with(kApi)) return AnswerApi(request.path.substr(kApi.size()), request);
   if (request.method != "GET") return NotAllowed("GET");
@@ -113,7 +115,7 @@ HttpAnswer Handler::AnswerApi(std::string_view name, const HttpRequest& request)
   if (reads && request.method != "GET") return NotAllowed("GET");
   if (!reads && request.method != "POST") return NotAllowed("POST");
   if (auto refusal = reads ? guard_.CheckRead(request.caller) : guard_.CheckWrite(request.caller)) {
-    return Refuse(std::move(*refusal));
+    return Refused(std::move(*refusal));
   }
   if (name == "status") return Status();
   return name == "timeline" ? Samples(request) : Change(name, request);

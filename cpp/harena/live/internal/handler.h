@@ -31,6 +31,9 @@ struct HttpAnswer {
   std::string_view allow = {};     ///< Of methods, where the asked one is not allowed.
 };
 
+/// An answer that is no success: {"error": reason}.
+HttpAnswer Refuse(unsigned status, std::string reason);
+
 /// A header of every answer: what a browser may do with it, which is to show this server's own
 /// files and nothing else.
 struct HttpHeader {

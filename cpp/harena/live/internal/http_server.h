@@ -1,30 +1,21 @@
-// A small HTTP server: libmicrohttpd, with its bounds set.
+// A small HTTP server: Boost.Beast, with its bounds set.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "harena/live/internal/endpoint.h"
 #include "harena/live/internal/handler.h"
-
-struct MHD_Daemon;
+#include "harena/live/internal/http_bounds.h"
 
 namespace harena::live::internal {
-
-/// Where to listen, as the system has it.
-struct Endpoint {
-  sockaddr_storage address{};
-  bool loopback = false;
-};
-
-/// Looks an address such as "127.0.0.1:9090" up; nullopt and `*problem` when it is none.
-std::optional<Endpoint> Resolve(const std::string& address, std::string* problem);
 
 /// One thread that answers. It ends, and its connections with it, at the end of this object.
 class HttpServer {
  public:
   /// Lifetime rule: `handler` must outlive it.
-  HttpServer(const Endpoint& endpoint, Handler& handler);
+  HttpServer(const Endpoint& endpoint, Handler& handler, const HttpBounds& bounds = {});
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -35,9 +26,11 @@ class HttpServer {
   const std::string& address() const noexcept { return address_; }
 
  private:
-  MHD_Daemon* daemon_ = nullptr;
+  class Running;
+
   std::optional<std::string> problem_;
   std::string address_;
+  std::unique_ptr<Running> running_;
 };
 
 }  // namespace harena::live::internal
