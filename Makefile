@@ -209,7 +209,7 @@ dashboard: build/release/build.ninja  ## The dashboard's panels, of a real Prome
 	/usr/bin/python3 -B deploy/render.py --build-dir build/release --out out/dashboard $(if $(QUICK),--seconds 20)
 
 ##@ Benchmarks
-.PHONY: bench bench-messages bench-codegen bench-mem bench-budgets bench-safety bench-metrics bench-brpc bench-go
+.PHONY: bench bench-messages bench-codegen bench-mem bench-budgets bench-safety bench-safety-rpc bench-metrics bench-brpc bench-go
 bench: bench-messages bench-codegen bench-mem bench-go  ## All of these
 
 bench-messages: build/release/build.ninja  ## Cost of one request's messages per mode, allocator and payload (SIZES=1)
@@ -236,6 +236,12 @@ bench-budgets: build/release/build.ninja  ## What a request's limits cost while 
 bench-safety: build/release/build.ninja  ## What quarantine and each part of hardening cost a request, per mode (QUICK=1)
 	cmake --build build/release -j $(JOBS) --target harena_bench_safety
 	build/release/bench/safety/harena_bench_safety $(if $(QUICK),--rounds 3 --slice-ms 5)
+
+bench-safety-rpc: build/release/build.ninja  ## What budgets, quarantine and hardening cost a whole RPC, per mode: 10 minutes (QUICK=1)
+	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_server_codec \
+	  harena_demo_loader harena_alloc_count
+	python3 bench/safety/rpc.py --build-dir build/release --out out/bench/safety-rpc.json \
+	  $(if $(QUICK),--rounds 2 --slice-seconds 0.2 --payloads ranking_8k)
 
 bench-metrics: build/release/build.ninja  ## What being scraped and looked at costs a server, per RPC, C++ and Go (QUICK=1)
 	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader scope_bench

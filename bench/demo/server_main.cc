@@ -19,6 +19,7 @@
 #include "bench/load/process_stats.h"
 #include "bench/load/server_life.h"
 #include "harena/mem/fault_reporter.h"
+#include "harena/mem/page_pool.h"
 
 namespace {
 
@@ -30,6 +31,7 @@ struct Flags {
   int cpu = -1;
   int port = 0;
   harena::grpc::ServerOptions options;
+  bool hardened = false;
   bool counts = false;
   harena::bench::OperationFlags operation;
 };
@@ -80,6 +82,7 @@ int main(int argc, char** argv) {
   app.add_option("--cpu", flags.cpu, "Core to run on; -1 for any")->capture_default_str();
   app.add_option("--port", flags.port, "Loopback port; 0 for any")->capture_default_str();
   harena::bench::AddLimits(app, flags.options.defaults, flags.options.process_bytes_max);
+  app.add_flag("--hardened", flags.hardened, "Requests lie in the process's hardened pool");
   app.add_flag("--counts", flags.counts, "Print what Harena counted as JSON at the end");
   harena::bench::AddOperationFlags(app, flags.operation);
   bool list = false;
@@ -89,6 +92,7 @@ int main(int argc, char** argv) {
     for (const std::string& mode : harena::bench::ModeNames()) std::puts(mode.c_str());
     return 0;
   }
+  if (flags.hardened) flags.options.defaults.page_pool = &harena::PagePool::Hardened();
   try {
     return Serve(flags);
   } catch (const std::exception& error) {

@@ -3,7 +3,9 @@ package config
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/harena-project/harena/go/scope"
 )
@@ -29,6 +31,9 @@ func FuzzParse(f *testing.F) {
 			for _, p := range wrong.Problems {
 				if p.Place.Source != "harena.yaml" || p.Place.Line < 1 || p.Place.Column < 1 || p.Reason == "" {
 					t.Errorf("a problem without a place or reason: %+v", p)
+				}
+				if strings.ContainsFunc(p.Reason, unicode.IsControl) {
+					t.Errorf("a reason that is no line: %q", p.Reason)
 				}
 			}
 			return

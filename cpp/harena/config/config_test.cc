@@ -84,6 +84,26 @@ TEST(Config, OptionsThatCannotBeAreToldByLine) {
               ::testing::StartsWith("/a.S/One: request_bytes_max is 4096, less than one page"));
 }
 
+// yaml-cpp's own sentences repeat what they do not like. Found by config_parse_fuzz.
+TEST(Config, ReasonsHaveNoControlCharactersOfTheFile) {
+  Problems problems;
+  EXPECT_FALSE(Config::Parse("harena.yaml", "version: \"\\\x01\"", problems));
+  EXPECT_FALSE(Config::Parse("harena.yaml", "version: \"\\\x1b\"", problems));
+  ASSERT_EQ(problems.size(), 2U);
+  for (const Problem& problem : problems) {
+    EXPECT_EQ(problem.reason, "no valid YAML: unknown escape character: ?");
+  }
+}
+
+// yaml-cpp's LoadAll() takes memory for them without an end. Found by config_parse_fuzz.
+TEST(Config, FilesThatBeginWithACommaAreRefused) {
+  for (const char* text : {",", ",version: 1\n", "# comma\n  ,\n", "---\n,"}) {
+    Problems problems;
+    EXPECT_FALSE(Config::Parse("harena.yaml", text, problems)) << text;
+    EXPECT_EQ(problems.size(), 1U) << text << ToString(problems);
+  }
+}
+
 TEST(Config, FilesThatCannotBeReadAreTold) {
   Problems problems;
   EXPECT_FALSE(Config::Load("/nonexistent/harena.yaml", problems));

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "harena/config/config.h"
@@ -34,6 +36,46 @@ bool IsMethodName(std::string_view name) {
          std::none_of(parts.begin(), parts.end(), [](auto part) { return part.empty(); });
 }
 
+// Where the first nodes of a file's first two documents stand. yaml-cpp's LoadAll() would find
+// documents without an end, and take memory for each, where a file begins with a comma.
+class DocumentMarks : private YAML::EventHandler {
+ public:
+  // Throws YAML::Exception.
+  explicit DocumentMarks(const std::string& text) {
+    std::istringstream input(text);
+    YAML::Parser parser(input);
+    while (documents_ < 2 && parser.HandleNextDocument(*this)) {
+    }
+  }
+  const std::vector<YAML::Mark>& marks() const { return marks_; }
+
+ private:
+  void Node(const YAML::Mark& mark) {
+    if (marks_.size() < documents_) marks_.push_back(mark);
+  }
+  void OnDocumentStart(const YAML::Mark&) override { ++documents_; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { Node(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { Node(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    Node(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    Node(mark);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    Node(mark);
+  }
+  void OnMapEnd() override {}
+
+  size_t documents_ = 0;
+  std::vector<YAML::Mark> marks_;
+};
+
 }  // namespace
 
 // Turns YAML's nodes into a Config.
@@ -51,21 +93,13 @@ class Reader {
               " bytes, which no such file needs");
       return {};
     }
-    std::vector<YAML::Node> documents;
     try {
-      documents = YAML::LoadAll(std::string(text));
+      Documents(std::string(text));
     } catch (const YAML::Exception& error) {
       const Place at = error.mark.is_null() ? start_ : PlaceOf(error.mark);
-      Add(problems_, at, "no valid YAML: " + error.msg);
+      // yaml-cpp names the character that it does not like.
+      Add(problems_, at, "no valid YAML: " + Visible(error.msg));
       return {};
-    }
-    if (documents.empty() || (documents.size() == 1 && documents[0].IsNull())) {
-      Add(problems_, start_, "the file is empty; begin it with \"version: 1\"");
-    } else if (documents.size() > 1) {
-      Add(problems_, PlaceOf(documents[1].Mark()),
-          "a second document; everything belongs into one");
-    } else {
-      Top(documents[0]);
     }
     if (problems_.empty()) config_.Check(problems_);
     Sort(problems_);
@@ -113,6 +147,21 @@ class Reader {
     if (node.IsScalar()) return std::pair{node.Scalar(), place};
     Add(problems_, place, name + " must be a single value");
     return std::nullopt;
+  }
+
+  void Documents(const std::string& text) {
+    const DocumentMarks documents(text);
+    const auto& marks = documents.marks();
+    const YAML::Node first = marks.empty() ? YAML::Node() : YAML::Load(text);
+    if (marks.size() > 1 && marks[1].pos == marks[0].pos) {
+      Add(problems_, PlaceOf(marks[0]), "no valid YAML: no document begins so");
+    } else if (marks.size() > 1) {
+      Add(problems_, PlaceOf(marks[1]), "a second document; everything belongs into one");
+    } else if (first.IsNull()) {
+      Add(problems_, start_, "the file is empty; begin it with \"version: 1\"");
+    } else {
+      Top(first);
+    }
   }
 
   void Top(const YAML::Node& node) {

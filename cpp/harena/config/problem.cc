@@ -71,12 +71,18 @@ void Sort(Problems& problems) {
   });
 }
 
+std::string Visible(std::string_view text) {
+  std::string visible(text);
+  for (char& c : visible) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return visible;
+}
+
 std::string Quote(std::string_view text) {
   constexpr size_t kBytesMax = 60;
-  std::string visible(text.substr(0, kBytesMax));
-  for (char& c : visible) {
-    if (c < ' ' || c > '~' || c == '"') c = '?';
-  }
+  std::string visible = Visible(text.substr(0, kBytesMax));
+  std::replace(visible.begin(), visible.end(), '"', '?');
   return '"' + visible + (text.size() > kBytesMax ? "...\"" : "\"");
 }
 

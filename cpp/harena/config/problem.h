@@ -45,6 +45,9 @@ void AddUnknown(Problems& problems, const Place& place, std::string_view what,
 /// Puts them into the order of the file.
 void Sort(Problems& problems);
 
+/// A text that may hold a file's characters, with a '?' in place of each that is not printable
+/// ASCII: no line ends, nothing that a terminal obeys.
+std::string Visible(std::string_view text);
 /// A text of a file as reasons have it: in quotation marks, short, and on one line.
 std::string Quote(std::string_view text);
 /// The name that the wrong one was probably meant to be.

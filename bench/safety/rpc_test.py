@@ -1,0 +1,44 @@
+"""Tests of the table of what protections cost a call. No server is started."""
+
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import rpc  # noqa: E402
+
+
+def measured(**changes):
+    """CPU times of three rounds, of which the machine was twice as slow in the last."""
+    times = {name: [100.0, 100.0, 200.0] for name in rpc.PROTECTIONS}
+    for name, factor in changes.items():
+        times[getattr(rpc, name)] = [value * factor for value in times[rpc.OFF]]
+    return times
+
+
+class RpcTest(unittest.TestCase):
+    def test_shares_are_those_of_each_round(self):
+        row = rpc.row("ranking_8k", "codec", measured(LIMITED=1.02, HARDENED=1.3))
+        self.assertAlmostEqual(row["more"][rpc.LIMITED], 0.02)
+        self.assertAlmostEqual(row["more"][rpc.HARDENED], 0.3)
+        self.assertAlmostEqual(row["more"][rpc.AGAIN], 0)
+        self.assertEqual(row["off_us"], 100)
+
+    def test_what_sampling_costs_goes_with_how_often(self):
+        row = rpc.row("ranking_8k", "codec", measured(SAMPLED=1.2))
+        self.assertAlmostEqual(row["by_default"], 0.002)
+        # 1 in 400 costs 20 % / 40.
+        self.assertEqual(row["one_in"], 400)
+        self.assertEqual(rpc.one_in(-0.01), 1)
+
+    def test_the_table_has_a_line_for_each_row(self):
+        cpu_us = {rpc.Place(payload, mode, name): times for payload in rpc.PAYLOADS for mode in rpc.MODES
+                  for name, times in measured(SAMPLED=1.2).items()}
+        lines = rpc.table(rpc.rows_of(cpu_us)).splitlines()
+        self.assertEqual(len(lines), 2 + len(rpc.PAYLOADS) * len(rpc.MODES))
+        self.assertEqual({line.count("|") for line in lines}, {10})
+        self.assertIn("| 8 KB, arena | 100 us | +0.0% | +0.0% | +20.0% | +0.20% | 400 | +0.0% | +0.0% |", lines)
+
+
+if __name__ == "__main__":
+    unittest.main()
