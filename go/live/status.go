@@ -42,7 +42,22 @@ type methodStatus struct {
 	RefusedBy refusedBy      `json:"refused_by"`
 	Scopes    scopesStatus   `json:"scopes"`
 	Bytes     bytesStatus    `json:"bytes"`
+	WireBytes *int64         `json:"wire_bytes_sum,omitempty"` // absent where nobody counted
+	Parse     stepStatus     `json:"parse"`
+	Serialize stepStatus     `json:"serialize"`
+	Fallbacks fallbacks      `json:"heap_fallbacks"`
 	Arenas    arenasStatus   `json:"arenas"`
+}
+
+// stepStatus is of the requests that were timed.
+type stepStatus struct {
+	Timed    uint64 `json:"timed"`
+	NanosSum int64  `json:"nanos_sum"`
+}
+
+// fallbacks counts requests that were served from the heap although their mode says otherwise.
+type fallbacks struct {
+	Uncovered uint64 `json:"uncovered"`
 }
 
 type refusedBy struct {
@@ -113,6 +128,11 @@ func statusNow(options Options, log *changeLog) status {
 
 func statusOf(framework string, m scope.MethodStats) methodStatus {
 	return methodStatus{
+		WireBytes: wireBytesOf(m.Stats),
+		Parse:     stepOf(m.Decoding),
+		Serialize: stepOf(m.Encoding),
+		Fallbacks: fallbacks{m.Uncovered},
+
 		Name:      m.Name,
 		Framework: framework,
 		Mode:      m.Options.Mode.String(),
@@ -132,6 +152,17 @@ func statusOf(framework string, m scope.MethodStats) methodStatus {
 		Bytes:  bytesOf(m.Stats),
 		Arenas: arenasStatus{Out: m.Arenas.ArenasOut, Kept: m.Arenas.ArenasKept, BytesKept: m.Arenas.BytesKept},
 	}
+}
+
+func wireBytesOf(stats scope.Stats) *int64 {
+	if !stats.WireBytesKnown() {
+		return nil
+	}
+	return &stats.WireBytes
+}
+
+func stepOf(step scope.StepTimes) stepStatus {
+	return stepStatus{step.Durations.Count(), step.Sum.Nanoseconds()}
 }
 
 func bytesOf(stats scope.Stats) bytesStatus {

@@ -3,6 +3,7 @@ package scope
 import (
 	"math/bits"
 	"sync/atomic"
+	"time"
 )
 
 // bytesHistogramBuckets are powers of two from 1 KiB to 1 GiB, and one beyond.
@@ -28,6 +29,17 @@ func (h BytesHistogram) Count() uint64 {
 	}
 	return sum
 }
+
+// DurationHistogram counts likewise by time, from about a microsecond to about a second.
+type DurationHistogram [bytesHistogramBuckets]uint64
+
+// Max returns the longest that a bucket holds, or 0 for the last one, which has no bound.
+func (DurationHistogram) Max(bucket int) time.Duration {
+	return time.Duration(BytesHistogram{}.BytesMax(bucket))
+}
+
+// Count returns how many there are in all buckets.
+func (h DurationHistogram) Count() uint64 { return BytesHistogram(h).Count() }
 
 type bytesHistogram [bytesHistogramBuckets]atomic.Uint64
 

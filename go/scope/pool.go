@@ -24,6 +24,9 @@ type Pool struct {
 	refused                    [len(limits)]atomic.Uint64
 	bytesUsedMax, bytesUsedSum atomic.Int64
 	bytesUsed                  bytesHistogram
+	wireBytes                  atomic.Int64
+	uncovered                  atomic.Uint64
+	decoding, encoding         stepTimes
 }
 
 // NewPool returns a pool, or what is wrong with the options.
@@ -111,7 +114,7 @@ func (p *Pool) Start(s *Scope) {
 		s.arena.SetBytesMax(s.options.RequestBytesMax)
 		s.arena.SetBudget(process)
 	}
-	p.started.Add(1)
+	s.timed = isTimed(p.started.Add(1))
 }
 
 // Lost counts a scope as ended that became unreachable without End. The garbage collector has its

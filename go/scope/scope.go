@@ -20,6 +20,7 @@ type Scope struct {
 	pool    *Pool
 	options Options
 	state   atomic.Uint32
+	timed   bool
 
 	// Guards adopted, and orders Adopt against End.
 	mu      sync.Mutex

@@ -25,7 +25,7 @@ uint32_t ClaimThreadSlot() noexcept;
 HARENA_INLINE uint32_t ThreadSlot() noexcept {
   const uint32_t slot = base_internal::thread_slot;
   return HARENA_LIKELY(slot != base_internal::kNoThreadSlotYet) ? slot
-                                                                 : base_internal::ClaimThreadSlot();
+                                                                : base_internal::ClaimThreadSlot();
 }
 
 }  // namespace harena

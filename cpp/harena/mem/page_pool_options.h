@@ -85,6 +85,8 @@ struct PagePoolStats {
   size_t bytes_retained = 0;       ///< Free, resident, in the central list.
   size_t bytes_cold = 0;           ///< Free, addresses only: no physical memory.
   size_t bytes_mapped = 0;         ///< All of the above: what was mapped from the page source.
+  size_t bytes_huge_advised = 0;   ///< Of bytes_mapped: for which the system was asked for huge
+                                   ///< pages and agreed. Whether it has some is its own affair.
   uint64_t blocks_allocated = 0;   ///< Blocks handed out since the start.
   uint64_t blocks_freed = 0;       ///< Blocks that came back since the start.
   uint64_t regions_mapped = 0;     ///< Times the page source was asked for memory and gave it.

@@ -100,6 +100,7 @@ HottestLast::~HottestLast() {
 
 void HottestLast::Add(void* block, size_t bytes) noexcept {
   newest_added_ = ::new (block) Entry{newest_added_, bytes};
+  ++blocks_;
 }
 
 namespace {

@@ -44,6 +44,8 @@ class HottestLast {
   static HottestLast* Current() noexcept { return current_; }
   /// Called by the block hook instead of freeing.
   void Add(void* block, size_t bytes) noexcept;
+  /// How many were added.
+  uint64_t blocks() const noexcept { return blocks_; }
 
  private:
   static thread_local constinit inline HottestLast* current_ = nullptr;
@@ -54,6 +56,7 @@ class HottestLast {
     size_t bytes;
   };
   Entry* newest_added_ = nullptr;
+  uint64_t blocks_ = 0;
 };
 
 /// Times an arena inside a BudgetFrame was refused a block by the process's budget or the system

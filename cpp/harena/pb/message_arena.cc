@@ -45,7 +45,9 @@ MessageArena::MessageArena(Scope& scope) : MessageArena(scope, StartOf(scope)) {
 MessageArena::MessageArena(Scope& scope, std::span<std::byte> start)
     : start_bytes_(start.size()),
       budget_(scope.budget()),
-      depth_max_(scope.decode_limits().depth_max) {
+      depth_max_(scope.decode_limits().depth_max),
+      parse_nanos_(scope.parse_nanos()),
+      serialize_nanos_(scope.serialize_nanos()) {
   // protobuf takes an arena's first block as it makes it.
   BudgetFrame frame(budget_);
   ::new (home_.place) google::protobuf::Arena(OptionsOf(scope, start));
@@ -62,6 +64,7 @@ MessageArena::~MessageArena() {
   // The arena ends strings and chunks; what keeps them goes after it.
   HottestLast order;
   std::destroy_at(home_.arena());
+  CountBlocks(order.blocks());
 }
 
 // What stands before an arena that is not ours may be anything, poisoned bytes included.

@@ -65,6 +65,10 @@ class MessageArena final : public ScopeCompanion {
   /// The scope's.
   Budget& budget() noexcept { return budget_; }
 
+  /// As of the scope: what StepTimers of a guarded parse and of the codec's writing add to.
+  std::atomic<uint64_t>* parse_nanos() noexcept { return parse_nanos_; }
+  std::atomic<uint64_t>* serialize_nanos() noexcept { return serialize_nanos_; }
+
   /// Mode `codec`. Thread rules: theirs.
   codec::StringStore& strings() noexcept { return *strings_; }
   codec::Chunk& chunk() noexcept { return *chunk_; }
@@ -116,6 +120,8 @@ class MessageArena final : public ScopeCompanion {
   const size_t start_bytes_;
   Budget& budget_;
   const int depth_max_;
+  std::atomic<uint64_t>* const parse_nanos_;
+  std::atomic<uint64_t>* const serialize_nanos_;
   const google::protobuf::MessageLite* guarded_ = nullptr;
   std::optional<Refusal> refused_parse_;
   bool malformed_parse_ = false;

@@ -51,6 +51,10 @@ Mode Method::ServedAs(Mode mode) const noexcept {
   return can ? mode : Mode::kPages;
 }
 
+HARENA_NOINLINE void Method::CountFallback(Mode mode) noexcept {
+  (mode == Mode::kReuse ? not_reusable_ : no_codec_).fetch_add(1, std::memory_order_relaxed);
+}
+
 std::string Method::Refuse(const Refusal& refusal) {
   refused_[IndexOf(refusal)].fetch_add(1, std::memory_order_relaxed);
   return "harena: " + name_ + ": " + refusal.Message();
@@ -76,6 +80,9 @@ MethodStats Method::stats() const {
       .malformed = malformed_.load(std::memory_order_relaxed),
       .refused = by.total(),
       .refused_by = by,
+      .fallbacks = {.no_codec = no_codec_.load(std::memory_order_relaxed),
+                    .not_reusable = not_reusable_.load(std::memory_order_relaxed),
+                    .no_scope = no_scope_.load(std::memory_order_relaxed)},
       .scopes = scopes_.stats(),
       .kept = keeper_.stats(),
   };

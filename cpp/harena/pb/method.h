@@ -11,6 +11,7 @@
 
 #include <google/protobuf/message_lite.h>
 
+#include "harena/base/compiler.h"
 #include "harena/mem/budget.h"
 #include "harena/pb/message_keeper.h"
 #include "harena/scope/mode.h"
@@ -32,6 +33,14 @@ struct RefusalCounts {
   }
 };
 
+/// Requests that were served from the heap although their mode says otherwise, by why. Counts since
+/// the server was made.
+struct FallbackCounts {
+  uint64_t no_codec = 0;      ///< Mode `codec`, and no codec for the types: strings on the heap.
+  uint64_t not_reusable = 0;  ///< Mode `reuse`, and types that cannot be kept: likewise.
+  uint64_t no_scope = 0;      ///< No memory for a scope, in a framework that cannot be told: all.
+};
+
 /// What one method did. Counts since the server was made.
 struct MethodStats {
   std::string name;            ///< As the framework writes it.
@@ -42,6 +51,7 @@ struct MethodStats {
   uint64_t malformed = 0;  ///< Requests that were no message of their type.
   uint64_t refused = 0;    ///< Requests that a limit refused.
   RefusalCounts refused_by;
+  FallbackCounts fallbacks;
   ScopePoolStats scopes;
   MessageKeeperStats kept;  ///< Mode `reuse`.
 };
@@ -70,6 +80,14 @@ class Method {
   std::optional<std::string> Change(const std::function<void(Options&)>& edit);
   /// How a request whose scope is of `mode` is served.
   Mode ServedAs(Mode mode) const noexcept;
+  /// The same for a request that is served now, which counts it where it falls back.
+  Mode Serve(Mode mode) noexcept {
+    const Mode served = ServedAs(mode);
+    if (HARENA_UNLIKELY(served != mode)) CountFallback(mode);
+    return served;
+  }
+  /// Counts a request that is served without a scope, as there was no memory for one.
+  void CountNoScope() noexcept { no_scope_.fetch_add(1, std::memory_order_relaxed); }
 
   uint64_t requests() const noexcept { return scopes_.requests(); }
   void CountRequest() noexcept { scopes_.CountRequest(); }
@@ -82,12 +100,16 @@ class Method {
 
  private:
   void SayIfNotReusable(Mode mode) const;
+  void CountFallback(Mode mode) noexcept;
 
   const std::string name_;
   const MessageTypes types_;
   ScopePool scopes_;
   MessageKeeper keeper_;
   std::atomic<uint64_t> malformed_{0};
+  std::atomic<uint64_t> no_codec_{0};
+  std::atomic<uint64_t> not_reusable_{0};
+  std::atomic<uint64_t> no_scope_{0};
   // In the order of RefusalCounts.
   std::array<std::atomic<uint64_t>, 5> refused_{};
 };

@@ -32,6 +32,17 @@ using google::protobuf::io::ArrayInputStream;
 using google::protobuf::io::CodedInputStream;
 using google::protobuf::io::ZeroCopyInputStream;
 
+// Counts a parse for the scope's method, and times it where the scope is timed.
+class CountedParse {
+ public:
+  CountedParse(Scope& scope, size_t wire_bytes) noexcept : timer_(scope.parse_nanos()) {
+    scope.CountWire(wire_bytes);
+  }
+
+ private:
+  const StepTimer timer_;
+};
+
 // decoded_ratio_max while one request is parsed.
 class RatioCeiling {
  public:
@@ -307,6 +318,7 @@ ParseResult ExplainMalformed(Scope& scope, ZeroCopyInputStream& again, size_t wi
 
 ParseResult Parse(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
                   MessageLite& message) noexcept {
+  const CountedParse counted(scope, wire_bytes);
   if (wire_bytes > INT_MAX) return {.status = ParseStatus::kMalformed, .refusal = {}};
   const RatioCeiling ceiling(scope, wire_bytes);
   ParseResult result{.status = ParseStatus::kRefused, .refusal = {}};
@@ -329,6 +341,7 @@ ParseResult ParseFrozenInto(Scope& scope, ZeroCopyInputStream& input, size_t wir
   if (!has_codec || scope.mode() != Mode::kCodec || !layout::StringImagesWork()) {
     return Parse(scope, input, wire_bytes, message);
   }
+  const CountedParse counted(scope, wire_bytes);
   if (wire_bytes > INT_MAX) return {.status = ParseStatus::kMalformed, .refusal = {}};
   const RatioCeiling ceiling(scope, wire_bytes);
   // String bodies are not charged beforehand: the scope holds them and is charged as it grows.

@@ -49,8 +49,8 @@ class ScopeCompanion {
   /// Bytes it uses beyond what the scope's arena counts already; may be below zero when it uses
   /// less than it took.
   virtual ptrdiff_t bytes_used_beyond_arena() const noexcept = 0;
-  /// Bytes of the blocks that it took by itself, for the same memory. Who took some from a page pool
-  /// tells CountBlocks() when they go back.
+  /// Bytes of the blocks that it took by itself, for the same memory. Who took some from a page
+  /// pool tells CountBlocks() when they go back.
   virtual size_t bytes_in_blocks_beyond_arena() const noexcept { return 0; }
 
   /// Blocks that companions gave back to page pools while the innermost scope ended that is ending

@@ -53,6 +53,9 @@ struct ScopePoolStats {
   uint64_t bytes_p99 = 0;
   size_t first_block_bytes = 0;  ///< What the next scope starts with.
 
+  /// False when nobody said how many bytes the requests had.
+  bool wire_bytes_known() const noexcept { return wire_bytes_sum != 0 || scopes_ended == 0; }
+
   /// Scopes alive now, detached ones included.
   uint64_t scopes_live() const noexcept { return scopes_made - scopes_ended; }
 };

@@ -69,7 +69,12 @@ func (c *codec) MarshalAppend(dst []byte, message any) ([]byte, error) {
 		return nil, notProto(message)
 	}
 	if o, waiting := outgoings.Take(handoff.Key(m)); waiting {
+		var timer scope.StepTimer
+		if o.scope != nil {
+			timer = o.scope.StartEncoding()
+		}
 		out, err := pb.MarshalOptions{}.MarshalAppend(dst, m)
+		timer.Stop()
 		o.done()
 		return out, err
 	}

@@ -19,7 +19,7 @@ func newIncoming(method string, s *scope.Scope) *incoming {
 }
 
 func (in *incoming) init(method string, s *scope.Scope) {
-	in.Method, in.Arena, in.Limits = method, s.Arena(), s.Options()
+	in.Method, in.Arena, in.Limits, in.Scope = method, s.Arena(), s.Options(), s
 }
 
 // receive calls connect's receive, which decodes the message here if it reaches our codec. A refusal is

@@ -121,6 +121,6 @@ func (m *method) count(in *incoming, err error) {
 	if r := in.Refusal(); r != nil {
 		m.pool.Refuse(r.Limit)
 	} else if err == nil && !in.Decoded() {
-		m.uncovered.Add(1)
+		m.pool.CountUncovered()
 	}
 }

@@ -52,7 +52,12 @@ func (o *outgoing) marshal(m proto.Message) (mem.BufferSlice, error) {
 		pool = o
 		guess = max(guess, countedBytesMin)
 	}
+	var timer scope.StepTimer
+	if o.scope != nil {
+		timer = o.scope.StartEncoding()
+	}
 	data, size, err := encode(m, guess, pool)
+	timer.Stop()
 	if err != nil || !o.watched {
 		o.end()
 	} else {

@@ -29,17 +29,14 @@ type method struct {
 	name        string // full
 	pool        *scope.Pool
 	streamScope StreamScope
-	uncovered   atomic.Uint64
 	replySize   atomic.Int64 // of the last reply, in bytes
 }
 
 // MethodStats is one method's entry of [Service.Methods].
 type MethodStats struct {
-	scope.MethodStats
-
 	// Uncovered counts messages in mode codec that another codec than Harena's decoded, so that they
 	// were on the heap. Above zero, something replaced the codec; see [Codec].
-	Uncovered uint64
+	scope.MethodStats
 }
 
 // Register wraps a service and registers it:
@@ -140,7 +137,7 @@ func (s *Service) Change(method string, edit func(*scope.Options)) error {
 func (s *Service) Methods() []MethodStats {
 	all := make([]MethodStats, 0, len(s.names))
 	for _, stats := range s.group.Methods() {
-		all = append(all, MethodStats{MethodStats: stats, Uncovered: s.of[stats.Name].uncovered.Load()})
+		all = append(all, MethodStats{stats})
 	}
 	return all
 }

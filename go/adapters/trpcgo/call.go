@@ -129,7 +129,7 @@ func (m *method) count(in *incoming, message any, err error) {
 	} else if err == nil && !in.Decoded() {
 		// trpc-go decodes no message of no bytes.
 		if received, ok := message.(proto.Message); !ok || proto.Size(received) > 0 {
-			m.uncovered.Add(1)
+			m.pool.CountUncovered()
 		}
 	}
 }

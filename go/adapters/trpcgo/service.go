@@ -2,7 +2,6 @@ package trpcgo
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"trpc.group/trpc-go/trpc-go/server"
 
@@ -24,16 +23,13 @@ type method struct {
 	name        string // full
 	pool        *scope.Pool
 	streamScope StreamScope
-	uncovered   atomic.Uint64
 }
 
 // MethodStats is one method's entry of [Service.Methods].
 type MethodStats struct {
-	scope.MethodStats
-
 	// Uncovered counts messages in mode codec that came in another serialization than protobuf's, or
 	// to another serializer than trpc-go's own for protobuf, so that they were on the heap.
-	Uncovered uint64
+	scope.MethodStats
 }
 
 // Register wraps a service and registers it, in place of the generated function:
@@ -130,7 +126,7 @@ func (s *Service) Change(method string, edit func(*scope.Options)) error {
 func (s *Service) Methods() []MethodStats {
 	all := make([]MethodStats, 0, len(s.names))
 	for _, stats := range s.group.Methods() {
-		all = append(all, MethodStats{MethodStats: stats, Uncovered: s.of[stats.Name].uncovered.Load()})
+		all = append(all, MethodStats{stats})
 	}
 	return all
 }

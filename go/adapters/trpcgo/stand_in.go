@@ -27,7 +27,7 @@ type incoming struct {
 }
 
 func (in *incoming) init(method string, s *scope.Scope) {
-	in.Method, in.Arena, in.Limits = method, s.Arena(), s.Options()
+	in.Method, in.Arena, in.Limits, in.Scope = method, s.Arena(), s.Options(), s
 }
 
 // standInFor returns what the serializer is to be given for a message: the stand-in, or the message
@@ -114,6 +114,7 @@ func (o *outgoing) marshal(buffer []byte) ([]byte, error) {
 	}
 	defer o.lost.Stop()
 	defer o.scope.End()
+	defer o.scope.StartEncoding().Stop()
 	return pb.MarshalOptions{}.MarshalAppend(buffer, o.Message.Interface())
 }
 

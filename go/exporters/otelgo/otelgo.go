@@ -85,14 +85,10 @@ func (p producer) metric(m *metrics.Metric, samples []metrics.Sample, now time.T
 }
 
 func (p producer) histogramPoint(s metrics.Sample, now time.Time) metricdata.HistogramDataPoint[float64] {
-	point := metricdata.HistogramDataPoint[float64]{
+	return metricdata.HistogramDataPoint[float64]{
 		Attributes: attributesOf(s), StartTime: p.started, Time: now,
-		Count: s.Buckets.Count(), Sum: s.Sum, BucketCounts: s.Buckets[:],
+		Count: s.Count(), Sum: s.Sum, BucketCounts: s.Buckets, Bounds: s.Bounds,
 	}
-	for i := range len(s.Buckets) - 1 {
-		point.Bounds = append(point.Bounds, float64(s.Buckets.BytesMax(i)))
-	}
-	return point
 }
 
 func attributesOf(s metrics.Sample) attribute.Set {
@@ -107,8 +103,8 @@ func attributesOf(s metrics.Sample) attribute.Set {
 func nameOf(m *metrics.Metric) string {
 	name := strings.TrimPrefix(m.Name, "harena_")
 	name = strings.TrimSuffix(name, "_total")
-	if m.Unit == "bytes" {
-		name = strings.TrimSuffix(name, "_bytes")
+	if m.Unit == "bytes" || m.Unit == "seconds" {
+		name = strings.TrimSuffix(name, "_"+m.Unit)
 	}
 	return "harena." + name
 }
@@ -120,6 +116,8 @@ func unitOf(m *metrics.Metric) string {
 		return "1"
 	case "bytes":
 		return "By"
+	case "seconds":
+		return "s"
 	}
 	return "{" + strings.TrimSuffix(m.Unit, "s") + "}"
 }

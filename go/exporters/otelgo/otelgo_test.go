@@ -25,6 +25,7 @@ func collect(t *testing.T, framework string, options scope.Options, requests int
 	defer runtime.KeepAlive(group)
 	for range requests {
 		s := group.Pool("/s/A").Get()
+		s.StartDecoding(1000).Stop()
 		arena.MakeSlice[byte](s.Arena(), 3000, 3000)
 		s.End()
 	}
@@ -66,6 +67,9 @@ func TestEveryMetricIsProduced(t *testing.T) {
 	}
 	if got := all["harena.scope_used"]; got.Unit != "By" {
 		t.Errorf("the unit of bytes is %q", got.Unit)
+	}
+	if got := all["harena.parse"]; got.Unit != "s" {
+		t.Errorf("the unit of seconds is %q", got.Unit)
 	}
 	if got := all["harena.requests"]; got.Unit != "{request}" {
 		t.Errorf("the unit of requests is %q", got.Unit)

@@ -63,6 +63,7 @@ func serve(t *testing.T, framework string, requests int) *scope.Group {
 	group.Publish(framework)
 	for range requests {
 		s := group.Pool("/s/A").Get()
+		s.StartDecoding(1000).Stop()
 		arena.MakeSlice[byte](s.Arena(), 3000, 3000)
 		s.End()
 	}

@@ -41,7 +41,7 @@ func (c collector) Collect(values chan<- prometheus.Metric) {
 		desc := c.descs[s.Name]
 		switch s.Kind {
 		case metrics.Histogram:
-			values <- prometheus.MustNewConstHistogram(desc, s.Buckets.Count(), s.Sum, cumulative(s), s.LabelValues...)
+			values <- prometheus.MustNewConstHistogram(desc, s.Count(), s.Sum, cumulative(s), s.LabelValues...)
 		case metrics.Counter:
 			values <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, s.Value, s.LabelValues...)
 		default:
@@ -54,9 +54,9 @@ func (c collector) Collect(values chan<- prometheus.Metric) {
 func cumulative(s metrics.Sample) map[float64]uint64 {
 	counts := make(map[float64]uint64)
 	var within uint64
-	for i, count := range s.Buckets[:len(s.Buckets)-1] {
-		within += count
-		counts[float64(s.Buckets.BytesMax(i))] = within
+	for i, bound := range s.Bounds {
+		within += s.Buckets[i]
+		counts[bound] = within
 	}
 	return counts
 }

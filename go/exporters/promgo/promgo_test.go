@@ -89,6 +89,27 @@ func TestRefusalsAndLimits(t *testing.T) {
 	}
 }
 
+func TestStepsAndWhatCameOfTheWire(t *testing.T) {
+	group := serve(t, "step-test", 64*50)
+	defer runtime.KeepAlive(group)
+	labels := map[string]string{"framework": "step-test"}
+	if got := find(t, "harena_request_wire_bytes_total", labels).GetCounter().GetValue(); got != 64*50*1000 {
+		t.Errorf("%v bytes of the wire, want %d", got, 64*50*1000)
+	}
+	parse := find(t, "harena_parse_seconds", labels).GetHistogram()
+	if n := parse.GetSampleCount(); n < 20 || n > 100 || parse.GetSampleSum() <= 0 || parse.GetSampleSum() > 1 {
+		t.Errorf("%d of 3200 requests are timed, %v s", n, parse.GetSampleSum())
+	}
+	if first := parse.GetBucket()[0].GetUpperBound(); first != 1.024e-6 {
+		t.Errorf("the first bound is %v s", first)
+	}
+	group.Pool("/s/A").CountUncovered()
+	labels["reason"] = "uncovered"
+	if got := find(t, "harena_heap_fallbacks_total", labels).GetCounter().GetValue(); got != 1 {
+		t.Errorf("%v fallbacks, want 1", got)
+	}
+}
+
 func TestTwoServersOfOneMethodAreTwo(t *testing.T) {
 	first, second := serve(t, "two-test", 1), serve(t, "two-test", 5)
 	for server, want := range map[string]float64{"1": 1, "2": 5} {

@@ -38,6 +38,23 @@ var ofMethod = []methodMetric{
 			refused("decoded_ratio_max", m.RefusedBy.DecodedRatioMax)
 			refused("depth_max", m.RefusedBy.DepthMax)
 		}},
+	{labelled("harena_request_wire_bytes_total", Counter, "bytes",
+		"Bytes of the requests as they came, where Harena is told them."),
+		func(m scope.MethodStats, emit func(Sample)) {
+			if m.WireBytesKnown() {
+				emit(Sample{Value: float64(m.WireBytes)})
+			}
+		}},
+	{labelled("harena_parse_seconds", Histogram, "seconds", "How long a request was decoded, of one request in 64."),
+		func(m scope.MethodStats, emit func(Sample)) { emit(stepSample(m.Decoding)) }},
+	{labelled("harena_serialize_seconds", Histogram, "seconds",
+		"How long a response was encoded by the codec, of one request in 64."),
+		func(m scope.MethodStats, emit func(Sample)) { emit(stepSample(m.Encoding)) }},
+	{labelled("harena_heap_fallbacks_total", Counter, "requests",
+		"Requests that were served from the heap although their mode says otherwise, by why.", "reason"),
+		func(m scope.MethodStats, emit func(Sample)) {
+			emit(Sample{LabelValues: []string{"uncovered"}, Value: float64(m.Uncovered)})
+		}},
 	{labelled("harena_method_mode", Gauge, "",
 		"Always 1: the labels say which mode was chosen and which one is served.", "mode", "served"),
 		func(m scope.MethodStats, emit func(Sample)) {
@@ -51,7 +68,7 @@ var ofMethod = []methodMetric{
 		}},
 	{labelled("harena_scope_used_bytes", Histogram, "bytes", "Bytes of its scope that a request used."),
 		func(m scope.MethodStats, emit func(Sample)) {
-			emit(Sample{Buckets: m.BytesUsed, Sum: float64(m.BytesUsedSum)})
+			emit(Sample{Buckets: m.BytesUsed[:], Bounds: bytesBounds(), Sum: float64(m.BytesUsedSum)})
 		}},
 	gauge("harena_scope_used_bytes_max", "bytes", "The most of it that one request used so far.",
 		func(m scope.MethodStats) int64 { return m.BytesUsedMax }),
@@ -110,4 +127,20 @@ func gauge(name, unit, help string, value func(scope.MethodStats) int64) methodM
 	return methodMetric{labelled(name, Gauge, unit, help), func(m scope.MethodStats, emit func(Sample)) {
 		emit(Sample{Value: float64(value(m))})
 	}}
+}
+
+func bytesBounds() (bounds []float64) {
+	var h scope.BytesHistogram
+	for i := range len(h) - 1 {
+		bounds = append(bounds, float64(h.BytesMax(i)))
+	}
+	return bounds
+}
+
+func stepSample(step scope.StepTimes) Sample {
+	sample := Sample{Buckets: step.Durations[:], Sum: step.Sum.Seconds()}
+	for i := range len(step.Durations) - 1 {
+		sample.Bounds = append(sample.Bounds, step.Durations.Max(i).Seconds())
+	}
+	return sample
 }

@@ -34,9 +34,20 @@ type Sample struct {
 	LabelValues []string
 
 	Value float64 // of counters and gauges
-	// Of histograms: the counts, and the sum of what was counted.
-	Buckets scope.BytesHistogram
+	// Of histograms: the counts, the most that each holds but for the last one, which has no bound, and
+	// the sum of what was counted.
+	Buckets []uint64
+	Bounds  []float64
 	Sum     float64
+}
+
+// Count returns how many there are in all buckets.
+func (s Sample) Count() uint64 {
+	var sum uint64
+	for _, count := range s.Buckets {
+		sum += count
+	}
+	return sum
 }
 
 // All returns the list.

@@ -25,6 +25,7 @@ type Decoder struct {
 	Method string // as refusals name it
 	Arena  *arena.Arena
 	Limits scope.Options
+	Scope  *scope.Scope // whose method's counts are told of it; nil for none
 
 	entry     handoff.Entry[*Decoder]
 	wireBytes int64 // of all messages so far
@@ -100,6 +101,9 @@ func (d *Decoder) unmarshal(wireBytes int, m proto.Message, decode func(pb.Unmar
 	defer d.state.Store(idle)
 	d.decoded = true
 	d.wireBytes += int64(wireBytes)
+	if d.Scope != nil {
+		defer d.Scope.StartDecoding(wireBytes).Stop()
+	}
 	left := int64(0)
 	if most := d.Limits.RequestBytesMax; most > 0 {
 		if left = most - d.wireBytes; left <= 0 {

@@ -39,6 +39,7 @@ RequestMessages* RequestMessages::Make(const MethodEntry& entry) {
   // brpc has no way to say no at this place (an Admission does, one step earlier), so it is served
   // as without Harena.
   static_cast<void>(method.Refuse(refusal));
+  method.CountNoScope();
   return MakePlain(*entry.request_prototype, *entry.response_prototype);
 }
 
@@ -51,7 +52,7 @@ RequestMessages* RequestMessages::MakePlain(const Message& request_prototype,
 
 RequestMessages::Pair RequestMessages::MakeMessages(const MethodEntry& entry, Scope& scope) {
   // The scope's own mode: another thread may be changing the method's.
-  switch (entry.method->ServedAs(scope.mode())) {
+  switch (entry.method->Serve(scope.mode())) {
     case Mode::kHeap:
       break;
     case Mode::kArena:

@@ -56,7 +56,7 @@ class UnaryMessages final : public ::grpc::MessageHolder<RequestSlot<Request>, R
       : method_(std::move(method)), scope_(std::move(scope)) {
     try {
       // The scope's own mode: another thread may be changing the method's.
-      UseMode(method_->ServedAs(scope_->mode()));
+      UseMode(method_->Serve(scope_->mode()));
     } catch (const BudgetExceeded& exceeded) {
       UseSpare(exceeded.refusal());
     }

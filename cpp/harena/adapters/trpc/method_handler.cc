@@ -67,6 +67,7 @@ bool MethodHandler::Read(const ServerContextPtr& context, NoncontiguousBuffer& b
              std::to_string(context->GetReqCompressType()));
     return false;
   }
+  call.scope().CountWire(bytes.ByteSize());
   auto* serialization = SerializationOf(context->GetReqEncodeType());
   if (serialization != nullptr &&
       serialization->Deserialize(&bytes, ::trpc::serialization::kPbMessage, &call.request())) {

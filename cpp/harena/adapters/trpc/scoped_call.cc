@@ -43,7 +43,7 @@ ScopedCall::Pair ScopedCall::MakeMessages(pb::Method& method, Scope& scope,
                                           const Message& request_prototype,
                                           const Message& response_prototype) {
   // The scope's own mode: another thread may be changing the method's.
-  switch (method.ServedAs(scope.mode())) {
+  switch (method.Serve(scope.mode())) {
     case Mode::kHeap:
       break;
     case Mode::kArena:

@@ -13,7 +13,9 @@
 #include <prometheus/text_serializer.h>
 
 #include "harena/mem/test_pool.h"
+#include "harena/pb/message.h"
 #include "harena/pb/method_set.h"
+#include "harena/pb/parse.h"
 
 namespace harena::prometheus {
 namespace {
@@ -58,6 +60,9 @@ double Counter(const std::string& name, const Labels& labels = {}) {
   return found ? found->counter.value : NAN;
 }
 
+// Of a message without fields: one of a number.
+constexpr char kUnknownField[] = "\x08\x01";
+
 class TestServer {
  public:
   explicit TestServer(PagePool& pool, Options options = {}) {
@@ -73,6 +78,11 @@ class TestServer {
   void Serve(size_t bytes) {
     method_->CountRequest();
     static_cast<void>(method_->scopes().Acquire().arena().Allocate(bytes));
+  }
+  void Parse(const std::string& wire) {
+    method_->CountRequest();
+    Scope scope = method_->scopes().Acquire();
+    EXPECT_TRUE(pb::Parse(scope, wire, *scope.CreateMessage<google::protobuf::Empty>()));
   }
 
  private:
@@ -151,6 +161,70 @@ TEST_F(CollectorTest, PoolsAndDetachedScopes) {
   EXPECT_EQ(Gauge("harena_pool_bytes", in_use), 0);
   EXPECT_EQ(Gauge("harena_pool_retained_bytes_max", {{"pool", "default"}}),
             static_cast<double>(PagePool::Default().retention().retained_bytes_max));
+}
+
+bool Exported(const std::string& name) {
+  for (const MetricFamily& family : Collector().Collect()) {
+    if (family.name == name) return true;
+  }
+  return false;
+}
+
+// What nobody knows is not zero.
+TEST_F(CollectorTest, BytesOfTheWireAreThereWhereSomebodyCounts) {
+  constexpr char kWire[] = "harena_request_wire_bytes_total";
+  TestServer server(pool_);
+  EXPECT_EQ(Counter(kWire), 0);  // of no request
+  server.Serve(1);
+  EXPECT_FALSE(Exported(kWire));
+  server.Parse(kUnknownField);
+  EXPECT_EQ(Counter(kWire), 2);
+}
+
+TEST_F(CollectorTest, ParsingIsTimedInOneRequestOf64) {
+  TestServer server(pool_);
+  for (int i = 0; i < 64 * 100; ++i) server.Parse(kUnknownField);
+  const auto histogram = Find("harena_parse_seconds", {})->histogram;
+  EXPECT_GT(histogram.sample_count, 50u);
+  EXPECT_LT(histogram.sample_count, 200u);
+  EXPECT_GT(histogram.sample_sum, 0);
+  EXPECT_LT(histogram.sample_sum, 10);
+  EXPECT_DOUBLE_EQ(histogram.bucket.front().upper_bound, 1.024e-6);
+  EXPECT_EQ(Find("harena_serialize_seconds", {})->histogram.sample_count, 0u);
+}
+
+TEST_F(CollectorTest, WhyRequestsFellBackToTheHeap) {
+  TestServer server(pool_);
+  EXPECT_EQ(server.method().Serve(Mode::kCodec), Mode::kPages);
+  EXPECT_EQ(server.method().Serve(Mode::kPages), Mode::kPages);
+  server.method().CountNoScope();
+  server.method().CountNoScope();
+  EXPECT_EQ(Counter("harena_heap_fallbacks_total", {{"reason", "no_codec"}}), 1);
+  EXPECT_EQ(Counter("harena_heap_fallbacks_total", {{"reason", "not_reusable"}}), 0);
+  EXPECT_EQ(Counter("harena_heap_fallbacks_total", {{"reason", "no_scope"}}), 2);
+}
+
+TEST_F(CollectorTest, BlocksAreCountedByMethod) {
+  TestServer server(pool_);
+  server.Serve(200'000);
+  server.Serve(1);
+  EXPECT_EQ(Counter("harena_scope_blocks_total"), static_cast<double>(pool_.stats().blocks_freed));
+  EXPECT_EQ(Counter("harena_scopes_moved_total"), 0);
+}
+
+TEST_F(CollectorTest, HugePagesAreWhatTheSystemAgreedTo) {
+  PagePoolOptions options = TestOptions();
+  options.huge_pages = HugePages::kAdvise;
+  PagePool pool(options);
+  TestServer server(pool);
+  server.Serve(1);
+  const Labels labels = {{"pool", std::to_string(pool.index())}};
+  const PagePoolStats stats = pool.stats();
+  EXPECT_TRUE(stats.bytes_huge_advised == 0 || stats.bytes_huge_advised == stats.bytes_mapped);
+  EXPECT_EQ(Gauge("harena_pool_huge_advised_bytes", labels),
+            static_cast<double>(stats.bytes_huge_advised));
+  pool.Trim();
+  EXPECT_EQ(pool.stats().bytes_huge_advised, 0u);
 }
 
 // The endings of names and the text format are prometheus-cpp's: what a scrape shows.

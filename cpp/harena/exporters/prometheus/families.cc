@@ -11,16 +11,26 @@ ClientMetric& Values::New(std::initializer_list<ClientMetric::Label> further) {
   return metric;
 }
 
-void Values::Add(const BytesHistogram& counts, uint64_t sum) {
+void Values::Add(const BytesHistogram& counts, uint64_t bytes_sum) {
+  AddHistogram(counts, static_cast<double>(bytes_sum),
+               [](size_t bucket) { return static_cast<double>(BytesHistogram::BytesMax(bucket)); });
+}
+
+void Values::Add(const DurationHistogram& counts, uint64_t nanos_sum) {
+  AddHistogram(counts, static_cast<double>(nanos_sum) / 1e9, &DurationHistogram::SecondsMax);
+}
+
+void Values::AddHistogram(const PowersHistogram& counts, double sum,
+                          double (*bound)(size_t bucket)) {
   ClientMetric::Histogram& histogram = New({}).histogram;
-  for (size_t i = 0; i < BytesHistogram::kBuckets; ++i) {
+  for (size_t i = 0; i < PowersHistogram::kBuckets; ++i) {
     histogram.sample_count += counts.counts[i];
-    const double bound = i + 1 < BytesHistogram::kBuckets
-                             ? static_cast<double>(BytesHistogram::BytesMax(i))
-                             : std::numeric_limits<double>::infinity();
-    histogram.bucket.push_back({.cumulative_count = histogram.sample_count, .upper_bound = bound});
+    const double upper_bound =
+        i + 1 < PowersHistogram::kBuckets ? bound(i) : std::numeric_limits<double>::infinity();
+    histogram.bucket.push_back(
+        {.cumulative_count = histogram.sample_count, .upper_bound = upper_bound});
   }
-  histogram.sample_sum = static_cast<double>(sum);
+  histogram.sample_sum = sum;
 }
 
 }  // namespace harena::prometheus

@@ -24,6 +24,30 @@ const Method kMetrics[] = {
        v.Add(by.depth_max, {{"limit", kDepthMax}});
        v.Add(by.memory, {{"limit", Refusal().limit}});
      }},
+    {"harena_request_wire_bytes_total", kCounter,
+     "Bytes of the requests as they came, where Harena is told them.",
+     [](const M& m, Values& v) {
+       // What nobody knows is not zero.
+       const ScopePoolStats& scopes = m.stats.scopes;
+       if (scopes.wire_bytes_known()) v.Add(scopes.wire_bytes_sum);
+     }},
+    {"harena_parse_seconds", MetricType::Histogram,
+     "How long a request was decoded, of one request in 64.",
+     [](const M& m, Values& v) {
+       v.Add(m.stats.scopes.parse_times, m.stats.scopes.parse_nanos_sum);
+     }},
+    {"harena_serialize_seconds", MetricType::Histogram,
+     "How long a response was encoded by the codec, of one request in 64.",
+     [](const M& m, Values& v) {
+       v.Add(m.stats.scopes.serialize_times, m.stats.scopes.serialize_nanos_sum);
+     }},
+    {"harena_heap_fallbacks_total", kCounter,
+     "Requests that were served from the heap although their mode says otherwise, by why.",
+     [](const M& m, Values& v) {
+       v.Add(m.stats.fallbacks.no_codec, {{"reason", "no_codec"}});
+       v.Add(m.stats.fallbacks.not_reusable, {{"reason", "not_reusable"}});
+       v.Add(m.stats.fallbacks.no_scope, {{"reason", "no_scope"}});
+     }},
     {"harena_method_mode", kGauge,
      "Always 1: the labels say which mode was chosen and which one is served.",
      [](const M& m, Values& v) {
@@ -46,6 +70,8 @@ const Method kMetrics[] = {
      }},
     {"harena_scope_block_bytes_total", kCounter, "Bytes of the blocks that requests took for it.",
      [](const M& m, Values& v) { v.Add(m.stats.scopes.block_bytes_sum); }},
+    {"harena_scope_blocks_total", kCounter, "Blocks of page pools that requests took for it.",
+     [](const M& m, Values& v) { v.Add(m.stats.scopes.blocks_sum); }},
     {"harena_scope_overflows_total", kCounter, "Requests that needed more than their first block.",
      [](const M& m, Values& v) { v.Add(m.stats.scopes.overflows); }},
     {"harena_scope_outside_bytes_total", kCounter,
@@ -58,6 +84,9 @@ const Method kMetrics[] = {
      [](const M& m, Values& v) { v.Add(m.stats.scopes.scopes_live()); }},
     {"harena_scopes_sampled_total", kCounter, "Scopes whose memory went into quarantine.",
      [](const M& m, Values& v) { v.Add(m.stats.scopes.scopes_sampled); }},
+    {"harena_scopes_moved_total", kCounter,
+     "Scopes that ended on another thread than they began on, and their blocks with them.",
+     [](const M& m, Values& v) { v.Add(m.stats.scopes.scopes_moved); }},
     {"harena_scopes_detached_total", kCounter, "Scopes that were handed on by Detach().",
      [](const M& m, Values& v) { v.Add(m.stats.scopes.scopes_detached); }},
     {"harena_scopes_detached_live", kGauge, "Of those, the ones that have not ended.",

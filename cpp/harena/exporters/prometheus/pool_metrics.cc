@@ -19,6 +19,9 @@ const Metric<P> kMetrics[] = {
        v.Add(p.stats.bytes_retained, {{"state", "retained"}});
        v.Add(p.stats.bytes_cold, {{"state", "cold"}});
      }},
+    {"harena_pool_huge_advised_bytes", kGauge,
+     "Bytes mapped for which the system was asked for huge pages and agreed.",
+     [](const P& p, Values& v) { v.Add(p.stats.bytes_huge_advised); }},
     {"harena_pool_blocks_allocated_total", kCounter, "Blocks handed out.",
      [](const P& p, Values& v) { v.Add(p.stats.blocks_allocated); }},
     {"harena_pool_blocks_freed_total", kCounter, "Blocks that came back.",

@@ -31,6 +31,7 @@ Json StatusOf(const PagePool& pool) {
           {"bytes_retained", stats.bytes_retained},
           {"bytes_cold", stats.bytes_cold},
           {"bytes_mapped", stats.bytes_mapped},
+          {"bytes_huge_advised", stats.bytes_huge_advised},
           {"retained_bytes_max", retention.retained_bytes_max == kUnlimitedBytes
                                      ? Json()
                                      : Json(retention.retained_bytes_max)},
@@ -58,6 +59,13 @@ Json HistogramOf(const BytesHistogram& histogram) {
   return buckets;
 }
 
+// Of the requests that were timed.
+Json StepOf(const DurationHistogram& times, uint64_t nanos_sum) {
+  uint64_t timed = 0;
+  for (const uint64_t count : times.counts) timed += count;
+  return {{"timed", timed}, {"nanos_sum", nanos_sum}};
+}
+
 Json StatusOf(const pb::Method& method, std::string_view framework) {
   const pb::MethodStats stats = method.stats();
   Json modes = Json::array();
@@ -65,41 +73,53 @@ Json StatusOf(const pb::Method& method, std::string_view framework) {
     if (method.ServedAs(mode) == mode) modes.push_back(ToString(mode));
   }
   const ScopePoolStats& scopes = stats.scopes;
-  return {{"name", stats.name},
-          {"framework", framework},
-          {"mode", ToString(stats.mode)},
-          {"served", ToString(stats.served)},
-          {"modes", std::move(modes)},
-          {"settings", SettingsOf(method.scopes().options())},
-          {"requests", stats.requests},
-          {"malformed", stats.malformed},
-          {"refused", stats.refused},
-          {"refused_by",
-           {{kRequestBytesMax, stats.refused_by.request_bytes_max},
-            {kProcessBytesMax, stats.refused_by.process_bytes_max},
-            {kDecodedRatioMax, stats.refused_by.decoded_ratio_max},
-            {kDepthMax, stats.refused_by.depth_max},
-            {"memory", stats.refused_by.memory}}},
-          {"scopes",
-           {{"made", scopes.scopes_made},
-            {"ended", scopes.scopes_ended},
-            {"live", scopes.scopes_live()},
-            {"detached", scopes.scopes_detached},
-            {"sampled", scopes.scopes_sampled}}},
-          {"bytes",
-           // An estimate may be above what there was.
-           {{"p50", std::min(scopes.bytes_p50, scopes.bytes_max)},
-            {"p90", std::min(scopes.bytes_p90, scopes.bytes_max)},
-            {"p99", std::min(scopes.bytes_p99, scopes.bytes_max)},
-            {"max", scopes.bytes_max},
-            {"sum", scopes.bytes_sum},
-            {"histogram", HistogramOf(scopes.bytes)}}},
-          {"first_block_bytes", scopes.first_block_bytes},
-          {"kept",
-           {{"instances_idle", stats.kept.instances_idle},
-            {"bytes_idle", stats.kept.bytes_idle},
-            {"instances_built", stats.kept.instances_built},
-            {"instances_dropped", stats.kept.instances_dropped}}}};
+  Json status = {{"name", stats.name},
+                 {"framework", framework},
+                 {"mode", ToString(stats.mode)},
+                 {"served", ToString(stats.served)},
+                 {"modes", std::move(modes)},
+                 {"settings", SettingsOf(method.scopes().options())},
+                 {"requests", stats.requests},
+                 {"malformed", stats.malformed},
+                 {"refused", stats.refused},
+                 {"refused_by",
+                  {{kRequestBytesMax, stats.refused_by.request_bytes_max},
+                   {kProcessBytesMax, stats.refused_by.process_bytes_max},
+                   {kDecodedRatioMax, stats.refused_by.decoded_ratio_max},
+                   {kDepthMax, stats.refused_by.depth_max},
+                   {"memory", stats.refused_by.memory}}},
+                 {"scopes",
+                  {{"made", scopes.scopes_made},
+                   {"ended", scopes.scopes_ended},
+                   {"live", scopes.scopes_live()},
+                   {"moved", scopes.scopes_moved},
+                   {"detached", scopes.scopes_detached},
+                   {"detached_live", scopes.scopes_detached_live},
+                   {"detached_oldest_ms", scopes.oldest_detached_ms},
+                   {"sampled", scopes.scopes_sampled}}},
+                 {"bytes",
+                  // An estimate may be above what there was.
+                  {{"p50", std::min(scopes.bytes_p50, scopes.bytes_max)},
+                   {"p90", std::min(scopes.bytes_p90, scopes.bytes_max)},
+                   {"p99", std::min(scopes.bytes_p99, scopes.bytes_max)},
+                   {"max", scopes.bytes_max},
+                   {"sum", scopes.bytes_sum},
+                   {"histogram", HistogramOf(scopes.bytes)}}},
+                 {"blocks", scopes.blocks_sum},
+                 {"parse", StepOf(scopes.parse_times, scopes.parse_nanos_sum)},
+                 {"serialize", StepOf(scopes.serialize_times, scopes.serialize_nanos_sum)},
+                 {"heap_fallbacks",
+                  {{"no_codec", stats.fallbacks.no_codec},
+                   {"not_reusable", stats.fallbacks.not_reusable},
+                   {"no_scope", stats.fallbacks.no_scope}}},
+                 {"first_block_bytes", scopes.first_block_bytes},
+                 {"kept",
+                  {{"instances_idle", stats.kept.instances_idle},
+                   {"bytes_idle", stats.kept.bytes_idle},
+                   {"instances_built", stats.kept.instances_built},
+                   {"instances_dropped", stats.kept.instances_dropped}}}};
+  if (scopes.wire_bytes_known()) status["wire_bytes_sum"] = scopes.wire_bytes_sum;
+  return status;
 }
 
 /// Visits the default page pool and those that methods use, each once, while they stay; and every

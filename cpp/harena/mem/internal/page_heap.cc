@@ -205,7 +205,8 @@ Region* PageHeap::MapRegion(uint32_t size_class, size_t block_bytes) noexcept {
         stats_.bytes_cold += region->blocks_bytes();
       }
       if (options_.huge_pages == HugePages::kAdvise) {
-        source_.AdviseHuge(region->base, region->bytes);
+        region->huge_advised = source_.AdviseHuge(region->base, region->bytes);
+        if (region->huge_advised) stats_.bytes_huge_advised += region->blocks_bytes();
       }
       stats_.bytes_mapped += region->blocks_bytes();
       ++stats_.regions_mapped;
@@ -222,6 +223,7 @@ Region* PageHeap::MapRegion(uint32_t size_class, size_t block_bytes) noexcept {
 void PageHeap::ForgetRegion(Region* region) noexcept {
   RemoveFromRegionMap(region);
   stats_.bytes_mapped -= region->blocks_bytes();
+  if (region->huge_advised) stats_.bytes_huge_advised -= region->blocks_bytes();
   ++stats_.regions_unmapped;
 }
 
@@ -282,6 +284,7 @@ void PageHeap::AddTo(PagePoolStats& stats) const noexcept {
   stats.bytes_retained += stats_.bytes_retained;
   stats.bytes_cold += stats_.bytes_cold;
   stats.bytes_mapped += stats_.bytes_mapped;
+  stats.bytes_huge_advised += stats_.bytes_huge_advised;
   stats.regions_mapped += stats_.regions_mapped;
   stats.regions_unmapped += stats_.regions_unmapped;
   stats.bytes_decommitted += stats_.bytes_decommitted;

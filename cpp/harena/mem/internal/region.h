@@ -28,6 +28,7 @@ struct Region {
   PagePool* pool = nullptr;
   uint32_t size_class = 0;
   uint32_t block_count = 0;
+  bool huge_advised = false;  // the source said yes
   /// Where its blocks lie: the first one so far behind `base`, the next one a stride behind that.
   /// Where they are guarded, nobody can touch what is not theirs; elsewhere one begins where the
   /// one before ends.

@@ -58,6 +58,7 @@ const char* ParseGuarded(MessageArena& home, ParseContext& context, GuardedParse
     int& levels_left = layout::DepthLeft(context);
     levels_left = std::min(levels_left, home.depth_max() - 1);
   }
+  const StepTimer timer(home.parse_nanos());
   try {
     const char* const end = ParseWithinBudget(home, ParseGuard::Begin(home), parse, state);
     if (end == nullptr) ParseGuard::NoteMalformed(home);

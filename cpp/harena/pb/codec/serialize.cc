@@ -40,6 +40,7 @@ class Scratch {
   bool busy() const noexcept { return busy_; }
 
   bool TryFill(const MessageLite& message, WriteFunction write, MessageArena& home) {
+    const StepTimer timer(home.serialize_nanos());
     Drop();
     uint8_t* to = writer_.Begin(bytes_expected_, &home.arena());
     if (to == nullptr) return false;

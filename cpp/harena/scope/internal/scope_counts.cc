@@ -10,8 +10,8 @@ namespace {
 // From 1 to 2 * one_in - 1, so one_in on average: at random, so that traffic with a rhythm of its
 // own is sampled as well as any other.
 uint64_t RandomStep(uint64_t number, const void* place, size_t one_in) noexcept {
-  uint64_t random = number * 0x9e3779b97f4a7c15 ^ reinterpret_cast<uintptr_t>(place) ^
-                    CoarseMillis() << 32;
+  uint64_t random =
+      number * 0x9e3779b97f4a7c15 ^ reinterpret_cast<uintptr_t>(place) ^ CoarseMillis() << 32;
   random = (random ^ (random >> 31)) * 0xbf58476d1ce4e5b9;
   return 1 + (random >> 16) % (2 * one_in - 1);
 }

@@ -42,9 +42,12 @@ class Values {
     (family_.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) =
         static_cast<double>(value);
   }
-  void Add(const BytesHistogram& counts, uint64_t sum);
+  /// A histogram and the sum of what it counts, in bytes or nanoseconds.
+  void Add(const BytesHistogram& counts, uint64_t bytes_sum);
+  void Add(const DurationHistogram& counts, uint64_t nanos_sum);
 
  private:
+  void AddHistogram(const PowersHistogram& counts, double sum, double (*bound)(size_t bucket));
   ClientMetric& New(std::initializer_list<ClientMetric::Label> further);
 
   MetricFamily& family_;

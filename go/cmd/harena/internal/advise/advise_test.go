@@ -132,6 +132,12 @@ func TestRequestBudget(t *testing.T) {
 	unexpected(t, heap, name, "decoded_ratio_max")
 }
 
+// There the arena's bytes do not have the strings, which are parts of the wire.
+func TestRatioInGo(t *testing.T) {
+	inGo := alone(t, func(p *status.Profile, _ *status.Method) { p.Status.Language = "go" })
+	expect(t, inGo, "/shop.Ranking/Rank", "decoded_ratio_max", "unlimited", "50", "3.6 bytes per byte")
+}
+
 func TestFirstBlock(t *testing.T) {
 	name := "/shop.Ranking/Rank"
 	fixed := func(bytes int64) func(*status.Profile, *status.Method) {

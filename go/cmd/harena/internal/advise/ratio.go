@@ -17,11 +17,14 @@ const (
 	ratioLeast    = 50
 )
 
-func (ratioRule) method(_ status.Profile, m status.Method) []Advice {
+func (ratioRule) method(p status.Profile, m status.Method) []Advice {
 	if m.Settings.DecodedRatioMax != nil || m.WireBytesSum == nil || *m.WireBytesSum <= 0 || m.Bytes.Sum == nil {
 		return nil
 	}
 	mean := float64(*m.Bytes.Sum) / float64(*m.WireBytesSum)
+	if p.Status.Language == "go" {
+		mean++ // the strings, which are parts of the wire there and not of the arena
+	}
 	bound := max(ratioLeast, math.Ceil(ratioHeadroom*mean/10)*10)
 	return []Advice{{
 		Key: "decoded_ratio_max", From: "unlimited", To: strconv.FormatFloat(bound, 'f', -1, 64),
