@@ -14,8 +14,10 @@
 #include "harena/pb/budget_frame.h"
 #include "harena/pb/codec/builder.h"
 #include "harena/pb/layout/string_image.h"
+#include "harena/pb/wire/checked_stream.h"
 #include "harena/pb/wire/counted_stream.h"
 #include "harena/pb/wire/heap_meter.h"
+#include "harena/pb/wire/length_tags.h"
 #include "harena/pb/wire/metered_stream.h"
 #include "harena/pb/wire/shape.h"
 #include "harena/pb/wire/walker.h"
@@ -134,24 +136,53 @@ class ShapeOf {
   std::optional<wire::Shapes> own_;
 };
 
+#if HARENA_CODEC
+using google::protobuf::internal::ParseContext;
+
+// What protobuf's function does, with a limit of our own, and a context that `begin` is shown.
+template <typename Begin>
+bool ParsePartialWith(ZeroCopyInputStream& input, size_t wire_bytes, int levels_max,
+                      MessageLite& message, Begin begin) {
+  message.Clear();
+  const char* at;
+  ParseContext context(levels_max - 1, false, &at, &input, static_cast<int>(wire_bytes));
+  begin(context);
+  at = message._InternalParse(at, &context);
+  if (at == nullptr) return false;
+  context.BackUp(at);
+  return context.EndedAtLimit();
+}
+
+bool ParsePartialChecked(wire::CheckedStream& input, size_t wire_bytes, int levels_max,
+                         MessageLite& message) {
+  const bool ok = ParsePartialWith(input, wire_bytes, levels_max, message,
+                                   [&](ParseContext& context) { input.Watch(context); });
+  return ok && !input.lied();
+}
+#endif
+
 // Bounded: without an end protobuf believes a string's declared length, up to 50 MB, and reserves
 // it.
 bool ParsePartialBounded(ZeroCopyInputStream& input, size_t wire_bytes,
                          [[maybe_unused]] int levels_max, MessageLite& message) {
 #if HARENA_CODEC
   if (levels_max != CodedInputStream::GetDefaultRecursionLimit() + 1) {
-    // What that function does, with a limit of our own.
-    message.Clear();
-    const char* at;
-    google::protobuf::internal::ParseContext context(levels_max - 1, false, &at, &input,
-                                                     static_cast<int>(wire_bytes));
-    at = message._InternalParse(at, &context);
-    if (at == nullptr) return false;
-    context.BackUp(at);
-    return context.EndedAtLimit();
+    return ParsePartialWith(input, wire_bytes, levels_max, message, [](ParseContext&) {});
   }
 #endif
   return message.ParsePartialFromBoundedZeroCopyStream(&input, static_cast<int>(wire_bytes));
+}
+
+// Within limits, but for what is looked at otherwise: no message in it is believed to be longer
+// than the input. With other versions of protobuf that is not known.
+bool ParsePartialLimited(ZeroCopyInputStream& input, size_t wire_bytes, int levels_max,
+                         MessageLite& message) {
+#if HARENA_CODEC
+  wire::CheckedStream checked(input, wire_bytes, &wire::LengthTags::Of(message, false));
+  return ParsePartialChecked(checked, wire_bytes, levels_max, message);
+#else
+  return ParsePartialBounded(input, wire_bytes, levels_max, message);
+#endif
 }
 
 // Where protobuf's own parser does not count levels as we do.
@@ -185,7 +216,7 @@ bool ParseWalking(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
   if (shape.get() == nullptr) {
     // Its unknown fields are one string, which doubles.
     if (!scope.TryChargeOutside(2 * wire_bytes, &refusal)) throw BudgetExceeded(refusal);
-    return ParsePartialBounded(input, wire_bytes, levels_max, message) && finish();
+    return ParsePartialLimited(input, wire_bytes, levels_max, message) && finish();
   }
   if (!scope.TryChargeOutside(wire::Walker::OwnBytes(levels_max), &refusal)) {
     throw BudgetExceeded(refusal);
@@ -219,7 +250,7 @@ class MeteredBuilder {
 template <typename Finish>
 bool ParseMetered(wire::HeapMeter& meter, wire::MeteredStream& input, size_t wire_bytes,
                   int levels_max, MessageLite& message, Finish finish) {
-  const bool ok = ParsePartialBounded(input, wire_bytes, levels_max, message) && finish();
+  const bool ok = ParsePartialChecked(input, wire_bytes, levels_max, message) && finish();
   if (input.refused()) throw BudgetExceeded(input.refusal());
   if (input.metering() && !meter.Finish()) throw BudgetExceeded(meter.refusal());
   return ok;
@@ -236,17 +267,17 @@ bool ParseLimited(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
   if (wire::HeapMeter::Works(scope, arena) && wire::ReadsInOrder(message)) {
     wire::HeapMeter meter(scope, *arena, wire_bytes);
     if (builder != nullptr) {
-      wire::MeteredStream metered(input, wire_bytes, meter);
+      wire::MeteredStream metered(input, wire_bytes, &wire::LengthTags::Of(message, true), meter);
       const MeteredBuilder metering(*builder, metered);
       return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
     }
     if (meter.TryAll()) {
-      const bool ok = ParsePartialBounded(input, wire_bytes, levels_max, message) && finish();
+      const bool ok = ParsePartialLimited(input, wire_bytes, levels_max, message) && finish();
       if (!meter.Finish()) throw BudgetExceeded(meter.refusal());
       return ok;
     }
     if (meter.MayTryPieces()) {
-      wire::MeteredStream metered(input, wire_bytes, meter);
+      wire::MeteredStream metered(input, wire_bytes, &wire::LengthTags::Of(message, false), meter);
       metered.Begin();
       return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
     }
@@ -255,7 +286,7 @@ bool ParseLimited(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
 #endif
   const HeapReserve reserve(scope, wire_bytes);
   if (reserve.enough() && !DepthNeedsWalk(scope)) {
-    return ParsePartialBounded(input, wire_bytes, levels_max, message) && finish();
+    return ParsePartialLimited(input, wire_bytes, levels_max, message) && finish();
   }
   return ParseWalking(scope, input, wire_bytes, levels_max, message, strings, finish);
 }

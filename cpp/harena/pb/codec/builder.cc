@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harena/mem/budget.h"
+#include "harena/pb/layout/input_window.h"
 #include "harena/pb/wire/metered_stream.h"
 
 #if HARENA_CODEC
@@ -101,12 +102,16 @@ bool Builder::ChargeStrings() noexcept {
 HARENA_NOINLINE bool Builder::BeginHeap(google::protobuf::internal::ParseContext& context,
                                         const char* ptr) noexcept {
   if (!AllowStrings()) return false;
-  if (metered_ != nullptr && !metered_->Begin(context, ptr)) {
+  // Asked each time where the length of the input is known: protobuf would reserve what a string
+  // says, if the messages that it is in say that it is there.
+  if (!layout::LimitIsInInput(context, ptr)) return false;
+  if (metered_ == nullptr) {
+    heap_allowed_ = true;
+  } else if (!metered_->metering() && !metered_->Begin(context, ptr)) {
     refused_ = true;
     refusal_ = metered_->refusal();
   }
-  heap_allowed_ = !refused_;
-  return heap_allowed_;
+  return !refused_;
 }
 
 std::string* Builder::NewOpenString(std::string_view text) {

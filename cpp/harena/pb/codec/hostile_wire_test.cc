@@ -98,7 +98,7 @@ TEST_P(Hostile, NothingTakesMoreThanItsBudgetAndWhatFitsIsServed) {
             const size_t over_bytes =
                 outcome.taken_bytes - std::min(outcome.taken_bytes, bytes_max);
             over_bytes_max = std::max(over_bytes_max, over_bytes);
-            EXPECT_LE(over_bytes, kPageBytes + (text_keys ? wire.size() : 0))
+            EXPECT_LE(over_bytes, kPageBytes)
                 << what << ": " << outcome.taken_bytes << " (at most " << outcome.heap_bytes
                 << " of the heap, " << outcome.page_bytes << " of pages at the end) of "
                 << bytes_max << " for " << wire.size() << " of wire; status "

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "harena/pb/layout/input_window.h"
 #include "harena/pb/layout/string_image.h"
 
 #if HARENA_CODEC
@@ -10,7 +11,9 @@ namespace harena::pb::codec {
 const char* ReadCutText(const char* ptr, int size, ParseContext* context, Builder& builder,
                         std::string_view* text) {
   // Otherwise it would be read up to the end, growing, before anybody says that it cannot be.
-  if (size > context->BytesUntilLimit(ptr) || !builder.AllowStrings()) return nullptr;
+  if (size > context->BytesUntilLimit(ptr) || !layout::LimitIsInInput(*context, ptr))
+    return nullptr;
+  if (!builder.AllowStrings()) return nullptr;
   ptr = context->ReadString(ptr, size, &builder.scratch());
   *text = builder.scratch();
   return ptr;

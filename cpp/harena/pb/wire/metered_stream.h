@@ -6,8 +6,8 @@
 #include <google/protobuf/io/zero_copy_stream.h>
 #include <google/protobuf/parse_context.h>
 
+#include "harena/pb/wire/checked_stream.h"
 #include "harena/pb/wire/heap_meter.h"
-#include "harena/pb/wire/refusing_stream.h"
 
 #if HARENA_CODEC
 namespace harena::pb::wire {
@@ -15,12 +15,11 @@ namespace harena::pb::wire {
 /// Gives out another stream's bytes: as they come until Begin(), and from then on in pieces that
 /// the meter has allowed. A refusal ends the input, and so the parse. Thread rule: the scope's
 /// thread. Lifetime rule: both must outlive it; when it ends, `input` goes on behind what was read.
-class MeteredStream final : public RefusingStream {
+class MeteredStream final : public CheckedStream {
  public:
   MeteredStream(google::protobuf::io::ZeroCopyInputStream& input, size_t wire_bytes,
-                HeapMeter& meter) noexcept
-      : RefusingStream(input, wire_bytes), meter_(meter) {}
-  ~MeteredStream() override;
+                const LengthTags* tags, HeapMeter& meter) noexcept
+      : CheckedStream(input, wire_bytes, tags), meter_(meter) {}
 
   /// Meters what is read from now on: before anything is.
   void Begin() noexcept { metering_ = true; }
@@ -29,17 +28,15 @@ class MeteredStream final : public RefusingStream {
   bool Begin(google::protobuf::internal::ParseContext& context, const char* ptr) noexcept;
   bool metering() const noexcept { return metering_; }
 
-  bool Next(const void** data, int* size) override;
-  void BackUp(int count) override;
+ protected:
+  size_t Allowed(size_t bytes_left) noexcept override;
 
  private:
-  size_t Allowed(size_t bytes_left) noexcept;
+  size_t NextPiece(size_t bytes_left) noexcept;
 
   HeapMeter& meter_;
   bool metering_ = false;
-  // What has come and was not given out, or was given back.
-  const char* chunk_ = nullptr;
-  size_t chunk_bytes_ = 0;
+  size_t allowed_until_ = 0;  // position
 };
 
 }  // namespace harena::pb::wire

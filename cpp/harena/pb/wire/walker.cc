@@ -20,6 +20,9 @@ constexpr int kVarintBitsMax = 10 * 7;
 // A string too long for its own object takes room for 30 characters at least.
 constexpr uint64_t kLocalMax = 15;
 constexpr uint64_t kBodyBytesMin = 31;
+// Of an entry of a map that is not just a key and a value: what the arena keeps of its key beside
+// the map's own, in the entry and in a node that was made and thrown away.
+constexpr size_t kKeysBeside = 2;
 
 }  // namespace
 
@@ -36,12 +39,41 @@ bool Walker::Enter(const Shape* shape, uint64_t end, uint32_t group) {
   }
   // The old and the new one, while it grows.
   if (levels_.size() == levels_.capacity()) heap_bytes_ += 2 * levels_.capacity() * sizeof(Level);
-  levels_.push_back({shape, end, group});
+  levels_.push_back({.shape = shape, .end = end, .group = group});
   return true;
 }
 
+void Walker::Leave() noexcept {
+  Level& level = levels_.back();
+  if (level.entry == Entry::kKey) heap_bytes_ += kKeysBeside * level.key_bytes;
+  keys_passing_ -= level.key_bytes;
+  levels_.pop_back();
+}
+
 void Walker::LeaveEnded() noexcept {
-  while (levels_.size() > 1 && at_ >= levels_.back().end) levels_.pop_back();
+  while (levels_.size() > 1 && at_ >= levels_.back().end) Leave();
+}
+
+void Walker::OnEntryField(uint32_t number) noexcept {
+  Level& level = levels_.back();
+  if (level.entry == Entry::kOther) return;
+  const bool validated = number == 2 && field_ != nullptr && field_->closed_enum != nullptr;
+  if (field_ != nullptr && !validated && number == static_cast<uint32_t>(level.entry) + 1) {
+    level.entry = static_cast<Entry>(number);
+    return;
+  }
+  level.entry = Entry::kOther;
+  heap_bytes_ += kKeysBeside * level.key_bytes;
+}
+
+void Walker::OnKey(uint64_t bytes) noexcept {
+  if (bytes <= kLocalMax) return;
+  Level& level = levels_.back();
+  const size_t body_bytes = std::max(bytes + 1, kBodyBytesMin);
+  if (level.entry == Entry::kOther) heap_bytes_ += kKeysBeside * body_bytes;
+  level.key_bytes += body_bytes;
+  keys_passing_ += body_bytes;
+  keys_passing_max_ = std::max(keys_passing_max_, keys_passing_);
 }
 
 void Walker::OnUnknown(size_t object_bytes) noexcept {
@@ -62,11 +94,12 @@ bool Walker::OnTag(uint32_t tag) {
   const Level& level = levels_.back();
   if (type == kEndGroup) {
     if (number != level.group) return false;
-    levels_.pop_back();
+    Leave();
     return true;
   }
   field_ = level.shape == nullptr ? nullptr : level.shape->Find(number);
   if (field_ != nullptr && !field_->Accepts(type)) field_ = nullptr;
+  if (level.shape != nullptr && !level.shape->keeps_unknown()) OnEntryField(number);
   switch (type) {
     case kVarint:
       expect_ = Expect::kValue;
@@ -111,6 +144,10 @@ bool Walker::OnLength(uint64_t bytes) {
     if (bytes != 0) expect_ = Expect::kValue;
   } else {
     skip_ = bytes;
+    if (field_->text && !levels_.back().shape->keeps_unknown() &&
+        field_ == levels_.back().shape->Find(1)) {
+      OnKey(bytes);
+    }
     // Tag and length are two bytes at least.
     if (strings_ == Strings::kOnHeap && field_->text && bytes > kLocalMax &&
         bytes + 2 < kBodyBytesMin) {

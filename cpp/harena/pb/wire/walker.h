@@ -38,17 +38,22 @@ class Walker {
   bool Walk(const char* data, size_t size);
 
   /// Heap bytes for what was seen so far, beyond the wire's own: what protobuf's vectors and
-  /// objects for unknown fields take, growth included, and how much longer than its text a string's
-  /// body is.
-  size_t heap_bytes() const noexcept { return heap_bytes_; }
+  /// objects for unknown fields take, growth included, how much longer than its text a string's
+  /// body is, and how often more than once the key of a map is there.
+  size_t heap_bytes() const noexcept { return heap_bytes_ + keys_passing_max_; }
   bool too_deep() const noexcept { return too_deep_; }
 
  private:
   enum class Expect : uint8_t { kTag, kValue, kLength };
+  // How much there is of an entry of a map, as protobuf takes it in: a key and a value and nothing
+  // else, in this order, or otherwise.
+  enum class Entry : uint8_t { kEmpty, kKey, kKeyAndValue, kOther };
   struct Level {
     const Shape* shape;  // null inside an unknown group
     uint64_t end;        // position behind it; of a group, behind what it stands in
     uint32_t group;      // its field number, or 0
+    Entry entry = Entry::kEmpty;
+    size_t key_bytes = 0;  // of the keys' bodies, in an entry of a map
   };
 
   static size_t LevelsAtFirst(int levels_max) noexcept {
@@ -61,12 +66,18 @@ class Walker {
   bool Enter(const Shape* shape, uint64_t end, uint32_t group);
   void OnUnknown(size_t object_bytes) noexcept;
   void OnEnum(uint64_t value) noexcept;
+  void OnEntryField(uint32_t number) noexcept;
+  void OnKey(uint64_t bytes) noexcept;
+  void Leave() noexcept;
   void LeaveEnded() noexcept;
 
   std::vector<Level> levels_;
   const int levels_max_;
   const Strings strings_;
   size_t heap_bytes_ = 0;
+  // Keys of the entries that are being read, which protobuf holds once more until it has read them.
+  size_t keys_passing_ = 0;
+  size_t keys_passing_max_ = 0;
   bool too_deep_ = false;
   bool broken_ = false;
 
