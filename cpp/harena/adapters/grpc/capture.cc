@@ -127,8 +127,6 @@ class StreamCapture final : public ::grpc::experimental::Interceptor {
     Offer(of);
   }
 
-  pb::CapturedCall Begin() const { return {.method = method_, .time_unix_ms = UnixMilliseconds()}; }
-
   std::optional<Read> Exchange(std::optional<Read> now) {
     const std::lock_guard lock(mutex_);
     return std::exchange(read_, std::move(now));

@@ -1,26 +1,13 @@
 package advise
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/harena-project/harena/go/cmd/harena/internal/status"
+	"github.com/harena-project/harena/go/cmd/harena/internal/status/statustest"
 	"github.com/harena-project/harena/go/config"
 )
-
-func recorded(t *testing.T) status.Profile {
-	t.Helper()
-	data, err := os.ReadFile("../../../../../testdata/status/cpp.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	profile, err := status.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return profile
-}
 
 func pointer[T any](x T) *T { return &x }
 
@@ -60,7 +47,7 @@ func unexpected(t *testing.T, r Report, method, key string) {
 }
 
 func TestRecordedProfile(t *testing.T) {
-	r := Advise(recorded(t))
+	r := Advise(statustest.Recorded(t))
 	const rank, feed = "/shop.Ranking/Rank", "/shop.Feed/"
 	expect(t, r, rank, "request_bytes_max", "unlimited", "8MiB", "the largest of 100000 requests is 2.9 MiB", "at most 8.0 MiB")
 	expect(t, r, rank, "decoded_ratio_max", "unlimited", "50", "2.6 bytes per byte")
@@ -87,7 +74,7 @@ func TestRecordedProfile(t *testing.T) {
 }
 
 func TestNoTrafficNoAdvice(t *testing.T) {
-	p := recorded(t)
+	p := statustest.Recorded(t)
 	for i := range p.Status.Methods {
 		p.Status.Methods[i].Requests = uint64(i) // 0 to 5
 	}
@@ -102,7 +89,7 @@ func TestNoTrafficNoAdvice(t *testing.T) {
 // alone returns the advice for one method, the first of the profile, after an edit.
 func alone(t *testing.T, edit func(p *status.Profile, m *status.Method)) Report {
 	t.Helper()
-	p := recorded(t)
+	p := statustest.Recorded(t)
 	p.Status.Methods = p.Status.Methods[:1]
 	edit(&p, &p.Status.Methods[0])
 	return Advise(p)
@@ -166,7 +153,7 @@ func TestFirstBlock(t *testing.T) {
 }
 
 func TestReuseThatPaysStays(t *testing.T) {
-	p := recorded(t)
+	p := statustest.Recorded(t)
 	p.Status.Methods[2].Kept.InstancesBuilt = 100
 	unexpected(t, Advise(p), "/shop.Feed/Get", "mode")
 }
@@ -184,7 +171,7 @@ func timeline(samples int, kept, used func(second int) int64) status.Timeline {
 func steady(bytes int64) func(int) int64 { return func(int) int64 { return bytes } }
 
 func TestProcessBudget(t *testing.T) {
-	p := recorded(t)
+	p := statustest.Recorded(t)
 	p.Timeline = timeline(900, steady(0), func(i int) int64 { return int64(i%100) * mib })
 	expect(t, Advise(p), "", "process_bytes_max", "unlimited", "512MiB", "at most 99.0 MiB in the last 900 samples")
 	p.Status.Process = status.Process{BytesMax: pointer(128 * mib), Refusals: 5}
@@ -197,7 +184,7 @@ func TestProcessBudget(t *testing.T) {
 }
 
 func TestRetentionTooHigh(t *testing.T) {
-	p := recorded(t)
+	p := statustest.Recorded(t)
 	p.Timeline = timeline(900, func(i int) int64 { return (100 + int64(i%50)) * mib }, steady(0))
 	expect(t, Advise(p), "", "retained_bytes_max", "256MiB", "53MiB", "at least 100.0 MiB of free memory was kept, unused", "about 100.0 MiB of RSS")
 	p.Status.Pools[0].DecayAfterMS = 0
@@ -209,7 +196,7 @@ func TestRetentionTooHigh(t *testing.T) {
 }
 
 func TestRetentionTooLow(t *testing.T) {
-	p := recorded(t)
+	p := statustest.Recorded(t)
 	pool := &p.Status.Pools[0]
 	pool.BytesDecommitted = 240000 * 100 * kib
 	pool.BytesRetained, pool.RetainedBytesMax = 63*mib, pointer(64*mib)
@@ -223,7 +210,7 @@ func TestRetentionTooLow(t *testing.T) {
 
 // What is written can be read, whatever a server calls its methods.
 func TestFile(t *testing.T) {
-	p := recorded(t)
+	p := statustest.Recorded(t)
 	p.Timeline = timeline(900, func(i int) int64 { return (100 + int64(i%50)) * mib }, steady(mib))
 	p.Status.Methods[0].Name = "/shop.R\u00e4nking\"\\/Rank"
 	text := Advise(p).File("today.json\nmode: heap")

@@ -131,7 +131,7 @@ func (m model) View() tea.View {
 func (m model) text() string {
 	var out []string
 	if m.now != nil {
-		table := lines(m.view.pick(rows(m.before, *m.now)))
+		table := lines(m.view.pick(rows(m.before, *m.now)), m.width, m.view.SortBy)
 		body := table[1:]
 		room := max(1, m.height-linesAround)
 		first := min(m.offset, max(0, len(body)-room))

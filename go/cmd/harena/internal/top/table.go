@@ -152,8 +152,8 @@ func (v View) pick(all []row) []row {
 	return shown
 }
 
-// lines returns the table: the titles first.
-func lines(shown []row) []string {
+// lines returns the table, the titles first, in lines of so many runes; 0 is without bounds.
+func lines(shown []row, lineRunes int, sortBy string) []string {
 	widths := make([]int, len(columns))
 	cells := make([][]string, len(shown)+1)
 	for i := range cells {
@@ -167,18 +167,23 @@ func lines(shown []row) []string {
 			widths[j] = max(widths[j], len([]rune(cells[i][j])))
 		}
 	}
+	fitting := fit(widths, lineRunes, sortBy)
 	all := make([]string, len(cells))
 	for i, line := range cells {
-		padded := make([]string, len(line))
-		for j, cell := range line {
+		padded := make([]string, len(fitting))
+		for k, j := range fitting {
+			cell := line[j]
+			if j == 0 {
+				cell = tail(cell, widths[0])
+			}
 			space := strings.Repeat(" ", widths[j]-len([]rune(cell)))
 			if columns[j].right {
-				padded[j] = space + cell
+				padded[k] = space + cell
 			} else {
-				padded[j] = cell + space
+				padded[k] = cell + space
 			}
 		}
-		all[i] = strings.TrimRight(strings.Join(padded, "  "), " ")
+		all[i] = strings.TrimRight(strings.Join(padded, strings.Repeat(" ", gap)), " ")
 	}
 	return all
 }
@@ -201,5 +206,5 @@ func headline(s status.Status) string {
 
 // Once returns the table as text.
 func Once(before *status.Status, now status.Status, view View) string {
-	return headline(now) + "\n" + strings.Join(lines(view.pick(rows(before, now))), "\n") + "\n"
+	return headline(now) + "\n" + strings.Join(lines(view.pick(rows(before, now)), 0, view.SortBy), "\n") + "\n"
 }

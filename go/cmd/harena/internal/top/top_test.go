@@ -3,7 +3,6 @@ package top
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -11,20 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/harena-project/harena/go/cmd/harena/internal/status"
+	"github.com/harena-project/harena/go/cmd/harena/internal/status/statustest"
 )
-
-func recorded(t *testing.T) status.Status {
-	t.Helper()
-	data, err := os.ReadFile("../../../../../testdata/status/cpp.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	profile, err := status.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return profile.Status
-}
 
 // later is the same server after two seconds and some requests of the first method.
 func later(before status.Status, requests uint64) status.Status {
@@ -36,7 +23,7 @@ func later(before status.Status, requests uint64) status.Status {
 }
 
 func TestOnce(t *testing.T) {
-	before := recorded(t)
+	before := statustest.Recorded(t).Status
 	now := later(before, 500)
 	got := Once(&before, now, View{SortBy: "req/s", Filter: "ranking"})
 	want := `harena 0.1.0 (c++)  pid 4711  up 1h0m2s  requests hold 50.0 MiB, no limit  pool: 32.0 MiB used, 128.0 MiB kept
@@ -50,7 +37,7 @@ METHOD                 MODE   REQ/S  LIVE        P50      P99      MAX  LIMIT  H
 }
 
 func TestSorting(t *testing.T) {
-	now := recorded(t)
+	now := statustest.Recorded(t).Status
 	first := func(view View) string { return view.pick(rows(nil, now))[0].method.Name }
 	for _, c := range []struct {
 		view View
@@ -75,7 +62,7 @@ func TestSorting(t *testing.T) {
 
 // Another process, or a method that is new, has no rate.
 func TestRatesNeedTheSameServer(t *testing.T) {
-	before := recorded(t)
+	before := statustest.Recorded(t).Status
 	now := later(before, 500)
 	now.PID++
 	if got := rows(&before, now)[0].rate; got != 0 {
@@ -104,7 +91,7 @@ func press(t *testing.T, m tea.Model, keys ...string) tea.Model {
 }
 
 func TestScreen(t *testing.T) {
-	before := recorded(t)
+	before := statustest.Recorded(t).Status
 	answer := before
 	var failure error
 	var m tea.Model = model{ctx: context.Background(), interval: time.Second, view: View{SortBy: "method"}, width: 80, height: 24,
