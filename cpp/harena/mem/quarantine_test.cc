@@ -1,6 +1,8 @@
 #include "harena/mem/quarantine.h"
 
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <string>
@@ -55,6 +57,41 @@ TEST(Quarantine, BlocksAreOfTheSameSizesAndChargedLikeOthers) {
     EXPECT_EQ(PagePool::OwnerOf(block.data), nullptr);
   }
   EXPECT_EQ(pool.stats().bytes_mapped, 0u);
+}
+
+// Asked by the kernel: no sanitizer minds.
+bool CanBeRead(const void* data) {
+  int ends[2];
+  if (pipe(ends) != 0) return false;
+  const bool readable = syscall(SYS_write, ends[1], data, 1) == 1;
+  close(ends[0]);
+  close(ends[1]);
+  return readable;
+}
+
+const void* watched = nullptr;
+int unexplained = 0;
+
+// The pool looks at its clock in the middle of giving a block back.
+uint64_t WatchingClock() {
+  if (watched != nullptr && !CanBeRead(watched)) {
+    unexplained += ExplainAddress(watched).kind == Kind::kUnknown;
+  }
+  return 0;
+}
+
+TEST(Quarantine, ABlockIsExplainedFromItsFirstFaultOn) {
+  PagePoolOptions options = Options();
+  options.now_ms = &WatchingClock;
+  PagePool pool(options);
+  const Block block = pool.Quarantine()->TryAllocate(1);
+  watched = block.data;
+  EXPECT_TRUE(CanBeRead(watched));
+  pool.Quarantine()->Free(block.data, block.bytes);
+  EXPECT_FALSE(CanBeRead(watched));
+  EXPECT_EQ(ExplainAddress(watched).kind, Kind::kEnded);
+  watched = nullptr;
+  EXPECT_EQ(unexplained, 0);
 }
 
 TEST(Quarantine, NoAddressIsHandedOutAgainWhileItIsHeld) {

@@ -34,7 +34,9 @@ void ReadAKeptRequest(Mode mode) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(rig.Run(MakeTask()).ok());
   // A scope that is not alive any more may be about to give its blocks back.
   EXPECT_TRUE(Eventually([&] {
-    return rig.scopes_live() == 0 && rig.pool().Quarantine()->stats().bytes_in_use == 0;
+    const PagePoolStats blocks = rig.pool().Quarantine()->stats();
+    return rig.scopes_live() == 0 && blocks.bytes_in_use == 0 &&
+           rig.pool().quarantine_stats().blocks_entered == blocks.blocks_freed;
   }));
   static_cast<void>(*reinterpret_cast<const volatile char*>(kept.load()));
 }

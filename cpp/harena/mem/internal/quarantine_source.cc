@@ -69,11 +69,8 @@ void* QuarantineSource::TakeOver(size_t bytes) noexcept {
 }
 
 void QuarantineSource::Unmap(void* data, size_t bytes) noexcept {
-  // One call takes the physical memory and the right to touch it away.
-  const bool guarded = mmap(data, bytes, PROT_NONE, kAnonymous | MAP_FIXED, -1, 0) == data ||
-                       mprotect(data, bytes, PROT_NONE) == 0;
   std::lock_guard lock(mutex_);
-  if (!guarded || bytes > bytes_max_) {
+  if (bytes > bytes_max_) {
     munmap(data, Reserved(bytes));
     return;
   }
@@ -90,7 +87,15 @@ void QuarantineSource::Unmap(void* data, size_t bytes) noexcept {
   }
   held.held_ms = now_ms;
   held.begin.store(reinterpret_cast<uintptr_t>(data), std::memory_order_relaxed);
+  // Before it faults: from its first fault on, another thread is told what it touched.
   held.bytes.store(bytes, std::memory_order_release);
+  // One call takes the physical memory and the right to touch it away.
+  if (mmap(data, bytes, PROT_NONE, kAnonymous | MAP_FIXED, -1, 0) != data &&
+      mprotect(data, bytes, PROT_NONE) != 0) {
+    held.bytes.store(0, std::memory_order_release);
+    munmap(data, Reserved(bytes));
+    return;
+  }
   ++next_;
   bytes_held_ += bytes;
   Poison(data, bytes);
