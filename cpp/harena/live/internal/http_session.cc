@@ -72,7 +72,7 @@ HttpSessions::Place HttpSessions::Enter(HttpSession& session) {
 HttpSession::HttpSession(boost::asio::ip::tcp::socket socket, bool on_this_machine,
                          Handler& handler, HttpSessions& sessions)
     : stream_(std::move(socket)),
-      buffer_(2 * sessions.bounds().header_bytes_max),
+      buffer_(size_t{2} * sessions.bounds().header_bytes_max),
       on_this_machine_(on_this_machine),
       handler_(handler),
       sessions_(sessions),
