@@ -17,8 +17,9 @@ SCHEMA = json.loads((ROOT / "testdata/live/status.schema.json").read_text(encodi
 TOKEN = "a-token-of-the-tests"
 OPTIONS = argparse.Namespace(build_dir="build/release", languages=list(LANGUAGES))
 # What belongs to one language alone, by design.
-OWN = {"c++": {"pools", "malformed", "memory", "detached", "first_block_bytes", "kept"},
-       "go": {"retained", "arenas"}}
+OWN = {"c++": {"pools", "malformed", "memory", "detached", "detached_live", "detached_oldest_ms", "moved",
+               "blocks", "no_codec", "not_reusable", "no_scope", "first_block_bytes", "kept"},
+       "go": {"retained", "arenas", "uncovered"}}
 
 
 def keys_of(value, path=""):
