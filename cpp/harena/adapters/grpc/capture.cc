@@ -60,6 +60,7 @@ class UnaryCapture final : public ::grpc::experimental::Interceptor {
   }
 
   void Intercept(InterceptorBatchMethods* batch) override {
+    handed_.TakeBack();
     if (batch->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_MESSAGE)) {
       call_->set_request(WireOf(batch->GetRecvMessage(), capture_));
     }

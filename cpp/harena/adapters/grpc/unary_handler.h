@@ -67,6 +67,7 @@ class UnaryHandler final : public ::grpc::internal::MethodHandler {
 
   ::grpc::ServerUnaryReactor* Serve(::grpc::CallbackServerContext* context, const Slot& slot,
                                     Response* response) {
+    slot.TakeBack();
     ::grpc::ServerUnaryReactor* reactor = Answer(context, slot, response);
     slot.HandOn();
     return reactor;
