@@ -2,7 +2,6 @@ package grpcgo_test
 
 import (
 	"fmt"
-	"log/slog"
 	"reflect"
 	"testing"
 
@@ -12,28 +11,11 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
-	"github.com/harena-project/harena/go/pb/capture"
+	"github.com/harena-project/harena/go/pb/capture/capturetest"
 	"github.com/harena-project/harena/go/scope"
 )
 
-// captured is a capture into a directory of the test.
-type captured struct {
-	*capture.Capture
-	directory string
-}
-
-func capturing(t testing.TB) captured {
-	t.Helper()
-	directory := t.TempDir()
-	c, err := capture.New(capture.Options{Directory: directory, OneIn: 1, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return captured{c, directory}
-}
-
-func (c captured) options() []grpc.ServerOption {
+func captureOptions(c capturetest.Capturing) []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.ChainUnaryInterceptor(grpcgo.CaptureUnaryInterceptor(c.Capture, testpb.Echo_Say_FullMethodName, testpb.Echo_Fail_FullMethodName)),
 		grpc.ChainStreamInterceptor(grpcgo.CaptureStreamInterceptor(c.Capture,
@@ -41,76 +23,24 @@ func (c captured) options() []grpc.ServerOption {
 	}
 }
 
-// calls ends the capture and returns what is in its files.
-func (c captured) calls(t testing.TB) []capture.Call {
-	t.Helper()
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var calls []capture.Call
-	for call, err := range capture.Calls(c.directory) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		calls = append(calls, call)
-	}
-	return calls
-}
-
-// parsed is the note, or nil for bytes that are none.
-func parsed(t testing.TB, wire []byte) *testpb.Note {
-	t.Helper()
-	if wire == nil {
-		return nil
-	}
-	out := new(testpb.Note)
-	if err := proto.Unmarshal(wire, out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// counted says of each method how many calls were captured, and how many of them have a request with a
-// text, have a response, and have the response to just that request.
-func counted(t testing.TB, calls []capture.Call) map[string][4]int {
-	t.Helper()
-	counts := map[string][4]int{}
-	for _, call := range calls {
-		n := counts[call.Method]
-		in, out := parsed(t, call.Request), parsed(t, call.Response)
-		n[0]++
-		if in.Text != "" {
-			n[1]++
-		}
-		if out != nil {
-			n[2]++
-			if proto.Equal(out, shouted(in)) {
-				n[3]++
-			}
-		}
-		counts[call.Method] = n
-	}
-	return counts
-}
-
 func TestCapturedCallsAreAsOnTheWire(t *testing.T) {
 	for _, mode := range []scope.Mode{scope.Heap, scope.Codec} {
-		c := capturing(t)
-		f := start(t, &echo{}, grpcgo.Options{Mode: mode}, c.options()...)
+		c := capturetest.New(t)
+		f := start(t, &echo{}, grpcgo.Options{Mode: mode}, captureOptions(c)...)
 		for i := range 5 {
 			say(t, f.client, note(fmt.Sprint(i)))
 		}
 		_, err := f.client.Fail(testContext(t), &testpb.Note{Number: int64(codes.NotFound)})
 		wantCode(t, err, codes.NotFound)
 		f.server.GracefulStop()
-		calls := c.calls(t)
+		calls := c.Calls(t)
 		if len(calls) != 5 || c.Stats().CallsDropped != 1 {
 			t.Fatalf("%v: %d calls, %+v", mode, len(calls), c.Stats())
 		}
 		for i, call := range calls {
 			in := note(fmt.Sprint(i))
 			if call.Method != testpb.Echo_Say_FullMethodName || call.Time.IsZero() ||
-				!proto.Equal(parsed(t, call.Request), in) || !proto.Equal(parsed(t, call.Response), shouted(in)) {
+				!proto.Equal(capturetest.Parsed[testpb.Note](t, call.Request), in) || !proto.Equal(capturetest.Parsed[testpb.Note](t, call.Response), shouted(in)) {
 				t.Errorf("%v: captured %+v", mode, call)
 			}
 		}
@@ -118,8 +48,8 @@ func TestCapturedCallsAreAsOnTheWire(t *testing.T) {
 }
 
 func TestARefusedRequestIsNotCaptured(t *testing.T) {
-	c := capturing(t)
-	f := start(t, &echo{}, grpcgo.Options{RequestBytesMax: 4000, StreamScope: grpcgo.PerMessage}, c.options()...)
+	c := capturetest.New(t)
+	f := start(t, &echo{}, grpcgo.Options{RequestBytesMax: 4000, StreamScope: grpcgo.PerMessage}, captureOptions(c)...)
 	large := &testpb.Note{Blob: make([]byte, 10_000)}
 	_, err := f.client.Say(testContext(t), large)
 	wantCode(t, err, codes.ResourceExhausted)
@@ -134,20 +64,20 @@ func TestARefusedRequestIsNotCaptured(t *testing.T) {
 		t.Error("a message beyond the limit is answered")
 	}
 	f.server.GracefulStop()
-	if calls := c.calls(t); len(calls) != 0 {
+	if calls := c.Calls(t); len(calls) != 0 {
 		t.Errorf("captured %+v", calls)
 	}
 }
 
 func TestAPlainServiceIsCapturedToo(t *testing.T) {
-	c := capturing(t)
-	server := grpc.NewServer(c.options()...)
+	c := capturetest.New(t)
+	server := grpc.NewServer(captureOptions(c)...)
 	testpb.RegisterEchoServer(server, &plainEcho{})
 	client := testpb.NewEchoClient(serve(t, server))
 	say(t, client, note("plain"))
 	server.GracefulStop()
-	calls := c.calls(t)
-	if len(calls) != 1 || !proto.Equal(parsed(t, calls[0].Response), shouted(note("plain"))) {
+	calls := c.Calls(t)
+	if len(calls) != 1 || !proto.Equal(capturetest.Parsed[testpb.Note](t, calls[0].Response), shouted(note("plain"))) {
 		t.Errorf("captured %+v", calls)
 	}
 }
@@ -155,13 +85,13 @@ func TestAPlainServiceIsCapturedToo(t *testing.T) {
 func TestStreamsAreCapturedMessageByMessage(t *testing.T) {
 	for name, streamScope := range streamScopes {
 		t.Run(name, func(t *testing.T) {
-			c := capturing(t)
-			f := start(t, &echo{}, grpcgo.Options{StreamScope: streamScope}, c.options()...)
+			c := capturetest.New(t)
+			f := start(t, &echo{}, grpcgo.Options{StreamScope: streamScope}, captureOptions(c)...)
 			repeat(t, f.client, "r") // one request, 5 replies
 			collect(t, f.client, "c")
 			chat(t, f.client, "t")
 			f.server.GracefulStop()
-			counts := counted(t, c.calls(t))
+			counts := capturetest.Counted(t, c.Calls(t), shouted)
 			want := map[string][4]int{
 				testpb.Echo_Repeat_FullMethodName:  {5, 1, 5, 1},
 				testpb.Echo_Collect_FullMethodName: {5, 5, 1, 0},
@@ -175,14 +105,14 @@ func TestStreamsAreCapturedMessageByMessage(t *testing.T) {
 }
 
 func TestOtherMethodsAreNotCaptured(t *testing.T) {
-	c := capturing(t)
+	c := capturetest.New(t)
 	interceptor := grpcgo.CaptureUnaryInterceptor(c.Capture, testpb.Echo_Fail_FullMethodName)
 	f := start(t, &echo{}, grpcgo.Options{}, grpc.UnaryInterceptor(interceptor),
 		grpc.StreamInterceptor(grpcgo.CaptureStreamInterceptor(c.Capture, testpb.Echo_Chat_FullMethodName)))
 	say(t, f.client, note("a"))
 	repeat(t, f.client, "r")
 	f.server.GracefulStop()
-	if calls := c.calls(t); len(calls) != 0 || c.Stats().CallsDropped != 0 {
+	if calls := c.Calls(t); len(calls) != 0 || c.Stats().CallsDropped != 0 {
 		t.Errorf("captured %+v, %+v", calls, c.Stats())
 	}
 }

@@ -52,20 +52,17 @@ std::optional<std::string> SentWire(InterceptorBatchMethods& batch,
 class UnaryCapture final : public ::grpc::experimental::Interceptor {
  public:
   UnaryCapture(pb::Capture& capture, const char* method)
-      : capture_(capture), call_(std::in_place, capture, method) {}
+      : capture_(capture), call_(capture, method) {}
 
-  ~UnaryCapture() override {
-    handed_.TakeBack();
-    call_.reset();
-  }
+  ~UnaryCapture() override { handed_.TakeBack(); }
 
   void Intercept(InterceptorBatchMethods* batch) override {
     handed_.TakeBack();
     if (batch->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_MESSAGE)) {
-      call_->set_request(WireOf(batch->GetRecvMessage(), capture_));
+      call_.set_request(WireOf(batch->GetRecvMessage(), capture_));
     }
     if (batch->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_MESSAGE)) {
-      call_->set_response(SentWire(*batch, capture_));
+      call_.set_response(SentWire(*batch, capture_));
     }
     handed_.HandOn();
     batch->Proceed();
@@ -73,7 +70,7 @@ class UnaryCapture final : public ::grpc::experimental::Interceptor {
 
  private:
   pb::Capture& capture_;
-  std::optional<pb::CallCapture> call_;
+  pb::CallCapture call_;
   HandOver handed_;
 };
 
