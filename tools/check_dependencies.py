@@ -134,6 +134,12 @@ def installed_version(package: str) -> str:
                           check=True).stdout
 
 
+def renewed(libraries: list[Library], packages: list[str], installed=installed_version) -> list[Library]:
+    """The same libraries, those of `packages` as they are installed now. Others may be no packages at all."""
+    return [replace(library, version=installed(library.name)) if library.name in packages else library
+            for library in libraries]
+
+
 def check_apt(libraries, policy=apt_policy) -> Findings:
     """Whether apt knows a newer package than the one that is linked, and from where."""
     findings = Findings()
@@ -173,7 +179,7 @@ def main() -> int:
     libraries = libraries_of(json.loads(args.sbom.read_text(encoding="utf-8")))
     if args.upgrade and (outdated := check_apt(libraries).outdated):
         subprocess.run([ROOT / "tools/setup.sh", "--upgrade", *outdated], check=True)
-        libraries = [replace(library, version=installed_version(library.name)) for library in libraries]
+        libraries = renewed(libraries, outdated)
     advisories, accepted = read_advisories((ROOT / "tools/advisories.txt").read_text(encoding="utf-8"))
     found = check_advisories(libraries, advisories, accepted)
     age = age_of_lists()

@@ -72,6 +72,15 @@ class CheckDependenciesTest(unittest.TestCase):
         found = deps.check_apt([library("grpc", "1.1")], policy=lambda packages: policy % "debian-security")
         self.assertEqual((found.problems, found.notes), ([], []))
 
+    def test_what_was_upgraded_has_its_new_version(self):
+        def installed(package):
+            self.assertEqual(package, "libgrpc", "what is no package of Debian's cannot be asked for")
+            return "1.53.2-1"
+
+        page = deps.Library("uPlot", "1.6.0", "uPlot", "1.6.0")
+        after = deps.renewed([library("grpc", "1.51.1"), page], ["libgrpc"], installed)
+        self.assertEqual([each.version for each in after], ["1.53.2-1", "1.6.0"])
+
     def test_libraries_of_a_document(self):
         bom = {"components": [
             {"bom-ref": "harena:libharena_base.a", "name": "libharena_base.a", "version": "0.1.0"},
