@@ -49,13 +49,16 @@ def chart(title, kind, workload, allocator, wide=False):
             "</canvas></div></figure>")
 
 
-def report_page(data, library=None, **parts):
-    """A whole report around charts of `data`: its rows have workload, allocator, language and mode,
-    its modes are those that are compared. `parts` are what report_page.html leaves open, as HTML.
-    `library` takes the place of Chart.js, which is looked for otherwise."""
+def report_page(data, library=None, script=HERE / "report_page.js", modes="", more="", **parts):
+    """A whole report around charts of `data`, which the file `script` draws. For report_page.js its
+    rows have workload, allocator, language and mode, and its modes are those that are compared.
+    `modes` explains them, where there are some. `more` and `parts` are what report_page.html leaves
+    open, as HTML. `library` takes the place of Chart.js, which is looked for otherwise."""
     return Template((HERE / "report_page.html").read_text(encoding="utf-8")).substitute(
         parts,
         style=(HERE / "report_page.css").read_text(encoding="utf-8"),
+        modes=f"<h3>Modes</h3>\n<dl>{modes}</dl>" if modes else "",
+        more=more,
         library=chart_library() if library is None else library,
         data=json.dumps(data).replace("<", "\\u003c"),
-        script=(HERE / "report_page.js").read_text(encoding="utf-8"))
+        script=script.read_text(encoding="utf-8"))

@@ -1,16 +1,14 @@
 """go.html: the tables and charts of make bench-go in one file that opens offline."""
 
 import html
-import json
 import sys
 from pathlib import Path
-from string import Template
 
 import summary
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from common.page import chart_library, element, html_table  # noqa: E402
+from common.page import element, html_table, report_page  # noqa: E402
 
 
 def section(name, measured, missing):
@@ -30,16 +28,12 @@ def section(name, measured, missing):
 
 def html_page(results, library=None):
     """The whole page."""
-    facts = "".join(element("dt", name) + element("dd", text)
-                    for name, text in results["facts"].items())
-    style = (HERE.parent / "common/report_page.css").read_text(encoding="utf-8")
-    measured = [row for row in results["rows"] if "missing" not in row]
-    return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
-        style=style,
+    return report_page(
+        [row for row in results["rows"] if "missing" not in row], library, HERE / "page.js",
+        title="Harena: the Go benchmarks",
+        lead="The Go arena, codec and gRPC adapter beside what else there is.",
+        verdict="".join(element("p", problem, class_="bad") for problem in results["problems"]),
         limits="".join(element("li", limit) for limit in results["limits"]),
-        facts=facts,
-        problems="".join(element("p", problem, class_="bad") for problem in results["problems"]),
-        sections="".join(section(*group) for group in summary.groups(results["rows"]) if group[1]),
-        library=library if library is not None else chart_library(),
-        data=json.dumps(measured).replace("<", "\\u003c"),
-        script=(HERE / "page.js").read_text(encoding="utf-8"))
+        facts="".join(element("dt", name) + element("dd", text)
+                      for name, text in results["facts"].items()),
+        sections="".join(section(*group) for group in summary.groups(results["rows"]) if group[1]))
