@@ -11,6 +11,9 @@ import (
 	"github.com/harena-project/harena/go/scope"
 )
 
+// who is whose these changes are, in lists of them.
+const who = "config"
+
 // Applier applies settings to what the process serves: to all methods or to none. A setting that the
 // next settings do not have any more becomes again what the code had. The zero value is ready to use.
 //
@@ -64,10 +67,14 @@ func (a *Applier) Apply(c *Config) error {
 	if err != nil {
 		return err
 	}
-	if err := a.make(changes); err != nil {
+	scope.ChangeAs(who, func() {
+		if err = a.make(changes); err == nil {
+			a.applyProcess(c)
+		}
+	})
+	if err != nil {
 		return err
 	}
-	a.applyProcess(c)
 	a.current = c
 	return nil
 }
@@ -81,9 +88,14 @@ func (a *Applier) ApplyToNew() error {
 		return nil
 	}
 	changes, err := a.plan(a.current, func(known *methodState) bool { return known == nil })
-	for _, c := range changes {
-		err = errors.Join(err, a.make([]change{c}))
+	if len(changes) == 0 {
+		return err
 	}
+	scope.ChangeAs(who, func() {
+		for _, c := range changes {
+			err = errors.Join(err, a.make([]change{c}))
+		}
+	})
 	return err
 }
 
@@ -131,18 +143,14 @@ func (c change) whyNot() problems {
 	return nil
 }
 
-// make makes changes that were looked at. Where somebody changed a method meanwhile so that one does not
-// fit any more, what was made is taken back.
+// make makes changes that were looked at, all or none: somebody may have changed a method meanwhile so
+// that one does not fit any more.
 func (a *Applier) make(changes []change) error {
+	all := make([]scope.MethodChange, len(changes))
 	for i, c := range changes {
-		err := c.group.Change(c.key.name, c.edit)
-		if err == nil {
-			continue
-		}
-		for _, made := range changes[:i] {
-			// What held a moment ago holds again.
-			_ = made.group.Change(made.key.name, func(o *scope.Options) { *o = made.before })
-		}
+		all[i] = scope.MethodChange{Group: c.group, Name: c.key.name, Edit: c.edit}
+	}
+	if _, err := scope.ChangeAll(all); err != nil {
 		return fmt.Errorf("harena/config: %w", err)
 	}
 	for _, c := range changes {

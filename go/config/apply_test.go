@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -216,5 +218,32 @@ harena.yaml:5:3: nothing serves "/x.Other/Thing" yet
 harena.yaml: Go leaves these settings unread, which are for C++: first_block_bytes, decay_after`
 	if got := strings.Join(lines, "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Who lists changes is told: before them, after them and whose they are. What changes nothing is none.
+func TestApplyChangesInTheNameOfConfig(t *testing.T) {
+	group := serve(t, scope.Options{DepthMax: 10}, "/n.S/One")
+	type told struct {
+		who   string
+		depth int
+	}
+	var seen []told
+	t.Cleanup(scope.OnChange(func(who string) {
+		seen = append(seen, told{who, optionsOf(group, "/n.S/One").DepthMax})
+	}))
+	var applier Applier
+	if err := errors.Join(applier.Apply(parse(t, "{version: 1, defaults: {depth_max: 20}}")), applier.ApplyToNew()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []told{{"", 10}, {"config", 20}}; !slices.Equal(seen, want) {
+		t.Fatalf("got %v; want %v", seen, want)
+	}
+	second := serve(t, scope.Options{}, "/n.S/Two")
+	if err := applier.ApplyToNew(); err != nil {
+		t.Fatal(err)
+	}
+	if optionsOf(second, "/n.S/Two").DepthMax != 20 || len(seen) != 4 || seen[3].who != "config" {
+		t.Errorf("got %v", seen)
 	}
 }

@@ -73,41 +73,21 @@ func applyToMethods(method string, values map[string]any) error {
 	if !slices.ContainsFunc(methodSettings, func(s setting[*scope.Options]) bool { _, given := values[s.name]; return given }) {
 		return nil
 	}
-	var done []saved
-	found := false
+	var changes []scope.MethodChange
 	for _, served := range scope.AllServed() {
-		if method != "" && served.Pool(method) == nil {
-			continue
-		}
-		found = true
-		before := saved{served.Group, served.Methods()}
-		if err := served.Change(method, edit); err != nil {
-			for _, s := range slices.Backward(done) {
-				s.restore(method)
+		for _, m := range served.Methods() {
+			if method == "" || m.Name == method {
+				changes = append(changes, scope.MethodChange{Group: served.Group, Name: m.Name, Edit: edit})
 			}
-			return errors.New(strings.ReplaceAll(err.Error(), "harena/scope: ", ""))
 		}
-		done = append(done, before)
 	}
-	if !found && method != "" {
+	if len(changes) == 0 && method != "" {
 		return fmt.Errorf("no server of this process has a method %q; there are %s", method, strings.Join(servedNames(), ", "))
 	}
-	return nil
-}
-
-// saved is what a group's options were.
-type saved struct {
-	group   *scope.Group
-	methods []scope.MethodStats
-}
-
-// restore sets them back. What was in force before is valid, so that nothing can be wrong with it.
-func (s saved) restore(method string) {
-	for _, m := range s.methods {
-		if method == "" || m.Name == method {
-			_ = s.group.Change(m.Name, func(o *scope.Options) { *o = m.Options })
-		}
+	if _, err := scope.ChangeAll(changes); err != nil {
+		return errors.New(strings.ReplaceAll(err.Error(), "harena/scope: ", ""))
 	}
+	return nil
 }
 
 func servedNames() []string {

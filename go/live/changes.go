@@ -1,10 +1,13 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/harena-project/harena/go/scope"
 )
@@ -12,7 +15,8 @@ import (
 // changesMax is how many changes are remembered.
 const changesMax = 200
 
-// Who made a change. Changes that were not made here are noticed, and by whom cannot be known.
+// Who made a change. Changes that were not made here are noticed, and by whom is known only where
+// scope.ChangeAs says.
 const (
 	byPage = "page"
 	byAPI  = "api"
@@ -40,6 +44,8 @@ type place struct{ framework, method, setting string }
 // change one.
 //
 // Thread rule: any goroutine.
+//
+// Lifetime rule: it is told of changes for as long as it is reachable.
 type changeLog struct {
 	mutex   sync.Mutex
 	changes []change
@@ -50,6 +56,13 @@ type changeLog struct {
 func newChangeLog() *changeLog {
 	l := &changeLog{next: 1}
 	l.known = valuesNow()
+	reachable := weak.Make(l)
+	stop := scope.OnChange(func(who string) {
+		if l := reachable.Value(); l != nil {
+			l.noticeAs(cmp.Or(who, byAPI))
+		}
+	})
+	runtime.AddCleanup(l, func(stop func()) { stop() }, stop)
 	return l
 }
 
@@ -60,10 +73,12 @@ func (l *changeLog) all() []change {
 }
 
 // notice adds what others changed since the last call.
-func (l *changeLog) notice() {
+func (l *changeLog) notice() { l.noticeAs(byAPI) }
+
+func (l *changeLog) noticeAs(who string) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.noticeLocked(byAPI)
+	l.noticeLocked(who)
 }
 
 // noticeLocked compares all settings with what they were, adds the differences in the name of who, and

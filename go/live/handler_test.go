@@ -3,6 +3,8 @@ package live
 import (
 	"fmt"
 	"net/http"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -39,6 +41,32 @@ func TestPercentilesAreTheBoundsOfTheirBuckets(t *testing.T) {
 	stats.BytesUsed[0], stats.BytesUsed[4], stats.BytesUsed[21] = 50, 48, 2
 	if b := bytesOf(stats); b.P50 != 1<<10 || b.P90 != 16<<10 || b.P99 != 5<<30 || b.Histogram[21].LE != nil {
 		t.Errorf("%+v", b)
+	}
+}
+
+// What was common once, and is no more, is in the maximum and not in the percentiles.
+func TestPercentilesFollowTheRecentRequests(t *testing.T) {
+	handler, group := serveTest(t, Options{})
+	serve := func(requests, bytes int) {
+		for range requests {
+			s := group.Pool(rank).Get()
+			arena.MakeSlice[byte](s.Arena(), bytes, bytes)
+			s.End()
+		}
+	}
+	// The pool learns in as many parts as there are processors, up to 16, from what each sees.
+	parts := min(2*runtime.GOMAXPROCS(0), 16)
+	serve(400*parts, 64<<10)
+	if b := methodFrom(t, handler, rank).Bytes; b.P50 < 64<<10 || b.P50 > b.Max {
+		t.Errorf("after large ones %+v", b)
+	}
+	serve(9_400*parts, 1<<10)
+	b := methodFrom(t, handler, rank).Bytes
+	if b.P50 < 1<<10 || b.P99 > 2<<10 || b.Max < 64<<10 {
+		t.Errorf("after small ones p50 %d, p99 %d, max %d", b.P50, b.P99, b.Max)
+	}
+	if since := b.percentile(99); since < 64<<10 {
+		t.Errorf("too few large ones to tell: %d", since)
 	}
 }
 
@@ -189,6 +217,51 @@ func TestChangesOfOthersAreNoticed(t *testing.T) {
 	listed := statusFrom(t, handler).Changes
 	if len(listed) != 1 || listed[0].Who != byAPI || listed[0].Method != rank || listed[0].From != "codec" || listed[0].To != "heap" {
 		t.Errorf("listed %+v", listed)
+	}
+}
+
+func TestChangesInANameBearIt(t *testing.T) {
+	handler, group := serveTest(t, Options{Token: testToken})
+	set := func(mode scope.Mode, bytesMax int64) {
+		if err := group.Change(rank, func(o *scope.Options) { o.Mode, o.RequestBytesMax = mode, bytesMax }); err != nil {
+			t.Error(err)
+		}
+	}
+	set(scope.Codec, 1<<20)
+	scope.ChangeAs("config", func() { set(scope.Codec, 2<<20) })
+	set(scope.Codec, 3<<20)
+	handler.log.notice()
+	listed := statusFrom(t, handler).Changes
+	var got []string
+	for _, c := range listed {
+		got = append(got, c.Who+" "+c.From+" "+c.To)
+	}
+	if want := []string{"api none 1048576", "config 1048576 2097152", "api 2097152 3145728"}; !slices.Equal(got, want) {
+		t.Fatalf("got %q; want %q", got, want)
+	}
+	undone := ask(handler, "POST", "/harena/api/undo", fmt.Sprintf(`{"id": %d}`, listed[2].ID), withToken)
+	if undone.Code != http.StatusOK {
+		t.Errorf("%d %s", undone.Code, undone.Body)
+	}
+}
+
+// Who is told of changes must not be kept by that.
+func TestALogThatNobodyHasIsNotKept(t *testing.T) {
+	gone := make(chan struct{})
+	func() {
+		log := newChangeLog()
+		runtime.AddCleanup(log, func(gone chan struct{}) { close(gone) }, gone)
+	}()
+	for deadline := time.After(10 * time.Second); ; {
+		runtime.GC()
+		select {
+		case <-gone:
+			scope.ChangeAs("config", func() {})
+			return
+		case <-deadline:
+			t.Fatal("the log is still reachable")
+		case <-time.After(time.Millisecond):
+		}
 	}
 }
 

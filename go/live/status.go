@@ -75,8 +75,8 @@ type scopesStatus struct {
 	Sampled  uint64 `json:"sampled"`
 }
 
-// bytesStatus is what one request took, in bytes, since the start. A percentile is the bound of its bucket,
-// or the most that was seen.
+// bytesStatus is what one request took, in bytes. The percentiles are of the recent requests, an estimate that
+// is never above the most that was seen; of all, while too few came back lately. The rest counts since the start.
 type bytesStatus struct {
 	P50       int64          `json:"p50"`
 	P90       int64          `json:"p90"`
@@ -174,10 +174,19 @@ func bytesOf(stats scope.Stats) bytesStatus {
 		}
 		b.Histogram = append(b.Histogram, bucket)
 	}
-	b.P50, b.P90, b.P99 = b.percentile(50), b.percentile(90), b.percentile(99)
+	recent := func(percent uint64, bytes int64) int64 {
+		if bytes == 0 {
+			return b.percentile(percent)
+		}
+		return min(bytes, b.Max)
+	}
+	b.P50 = recent(50, stats.Arenas.BytesUsedP50)
+	b.P90 = recent(90, stats.Arenas.BytesUsedP90)
+	b.P99 = recent(99, stats.Arenas.BytesUsedP99)
 	return b
 }
 
+// percentile is the bound of the bucket that it lies in.
 func (b bytesStatus) percentile(percent uint64) int64 {
 	var total, within uint64
 	for _, bucket := range b.Histogram {

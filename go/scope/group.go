@@ -110,16 +110,9 @@ func (g *Group) Methods() []MethodStats {
 func (g *Group) Change(name string, edit func(*Options)) error {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	picked, err := g.pick(name)
+	picked, err := g.check(name, edit)
 	if err != nil {
 		return err
-	}
-	for _, name := range picked {
-		options := g.pools[name].Options()
-		edit(&options)
-		if err := g.pools[name].whyNot(options); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
 	}
 	for _, name := range picked {
 		if err := g.pools[name].Change(edit); err != nil {
@@ -127,6 +120,30 @@ func (g *Group) Change(name string, edit func(*Options)) error {
 		}
 	}
 	return nil
+}
+
+// whyNot returns what Change would, and changes nothing.
+func (g *Group) whyNot(name string, edit func(*Options)) error {
+	g.mutex.RLock()
+	defer g.mutex.RUnlock()
+	_, err := g.check(name, edit)
+	return err
+}
+
+// check returns the names that name stands for, if all of them can be changed.
+func (g *Group) check(name string, edit func(*Options)) ([]string, error) {
+	picked, err := g.pick(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range picked {
+		options := g.pools[name].Options()
+		edit(&options)
+		if err := g.pools[name].whyNot(options); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return picked, nil
 }
 
 // pick returns the names that name stands for.

@@ -11,6 +11,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb/testpbconnect"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -23,7 +24,7 @@ func TestRequestOverTheDecodedRatio(t *testing.T) {
 	client := f.client(t)
 	_, err := client.Say(testContext(t), connect.NewRequest(small))
 	wantCode(t, err, connect.CodeResourceExhausted, testpbconnect.EchoSayProcedure, "DecodedRatioMax is 8")
-	say(t, client, note("honest"))
+	say(t, client, echotest.New("honest"))
 	if m := f.settled(t, "Say"); m.ScopesRefused != 1 || m.RefusedBy.DecodedRatioMax != 1 {
 		t.Errorf("a refusal counts as %+v", m)
 	}
@@ -36,16 +37,16 @@ func TestSafetyProcessLimit(t *testing.T) {
 		if in.Text == "greedy" {
 			arena.MakeSlice[byte](a, 2<<20, 2<<20)
 		}
-		return shout(a, in), nil
+		return echotest.Shout(a, in), nil
 	}}, connectgo.Options{})
 	budget := scope.ProcessBudget()
 	budget.SetBytesMax(budget.BytesUsed() + 1<<20)
 	defer budget.SetBytesMax(0)
 	client := f.client(t)
-	for _, in := range []*testpb.Note{note("greedy"), {Text: strings.Repeat("x", 2<<20)}} {
+	for _, in := range []*testpb.Note{echotest.New("greedy"), {Text: strings.Repeat("x", 2<<20)}} {
 		_, err := client.Say(testContext(t), connect.NewRequest(in))
 		wantCode(t, err, connect.CodeResourceExhausted, testpbconnect.EchoSayProcedure, "ProcessBytesMax is", "more were wanted")
-		say(t, client, note("there is room"))
+		say(t, client, echotest.New("there is room"))
 	}
 	if m := f.settled(t, "Say"); m.RefusedBy.ProcessBytesMax != 2 {
 		t.Errorf("two refusals count as %+v", m)

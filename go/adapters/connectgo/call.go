@@ -34,7 +34,7 @@ var waiting struct {
 func (m *method) begin() *call {
 	c := &call{method: m}
 	m.pool.Start(&c.scope)
-	c.in.init(m.name, &c.scope)
+	c.in.Init(m.name, &c.scope)
 	return c
 }
 

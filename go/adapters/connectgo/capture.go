@@ -68,7 +68,7 @@ type capturedConn struct {
 func (c *capturedConn) Receive(message any) error {
 	err := c.StreamingHandlerConn.Receive(message)
 	// What crosses a limit is left empty here, and refused where the stream's scopes are.
-	if in, ours := inbound.Find(message); err == nil && (!ours || in.Refusal() == nil) {
+	if err == nil && !inbound.Refused(message) {
 		c.capture.Received(message)
 	}
 	return err

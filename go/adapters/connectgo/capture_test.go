@@ -12,6 +12,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb/testpbconnect"
 	"github.com/harena-project/harena/go/pb/capture/capturetest"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -29,7 +30,7 @@ func TestCapturedCallsAreAsOnTheWire(t *testing.T) {
 				f := start(t, &echo{}, connectgo.Options{Mode: mode}, captureOption(c))
 				client := p.client(t, f.server)
 				for i := range 3 {
-					say(t, client, note(fmt.Sprint(i)))
+					say(t, client, echotest.New(fmt.Sprint(i)))
 				}
 				_, err := client.Fail(testContext(t), connect.NewRequest(&testpb.Note{Number: int64(connect.CodeNotFound)}))
 				wantCode(t, err, connect.CodeNotFound)
@@ -39,9 +40,9 @@ func TestCapturedCallsAreAsOnTheWire(t *testing.T) {
 					t.Fatalf("%d calls, %+v", len(calls), c.Stats())
 				}
 				for i, call := range calls {
-					in := note(fmt.Sprint(i))
+					in := echotest.New(fmt.Sprint(i))
 					if call.Method != testpbconnect.EchoSayProcedure || call.Time.IsZero() ||
-						!proto.Equal(capturetest.Parsed[testpb.Note](t, call.Request), in) || !proto.Equal(capturetest.Parsed[testpb.Note](t, call.Response), shouted(in)) {
+						!proto.Equal(capturetest.Parsed[testpb.Note](t, call.Request), in) || !proto.Equal(capturetest.Parsed[testpb.Note](t, call.Response), echotest.Shouted(in)) {
 						t.Errorf("captured %+v", call)
 					}
 				}
@@ -78,10 +79,10 @@ func TestARefusedRequestIsNotCaptured(t *testing.T) {
 func TestAPlainServiceIsCapturedToo(t *testing.T) {
 	c := capturetest.New(t)
 	server := serve(t, plainEcho{}, captureOption(c))
-	say(t, overHTTP2.client(t, server), note("plain"))
+	say(t, overHTTP2.client(t, server), echotest.New("plain"))
 	server.Close()
 	calls := c.Calls(t)
-	if len(calls) != 1 || !proto.Equal(capturetest.Parsed[testpb.Note](t, calls[0].Response), shouted(note("plain"))) {
+	if len(calls) != 1 || !proto.Equal(capturetest.Parsed[testpb.Note](t, calls[0].Response), echotest.Shouted(echotest.New("plain"))) {
 		t.Errorf("captured %+v", calls)
 	}
 }
@@ -96,7 +97,7 @@ func TestStreamsAreCapturedMessageByMessage(t *testing.T) {
 			collect(t, client, "c")
 			chat(t, client, "t")
 			f.server.Close()
-			counts := capturetest.Counted(t, c.Calls(t), shouted)
+			counts := capturetest.Counted(t, c.Calls(t), echotest.Shouted)
 			want := map[string][4]int{
 				testpbconnect.EchoRepeatProcedure:  {5, 1, 5, 1},
 				testpbconnect.EchoCollectProcedure: {5, 5, 1, 0},
@@ -118,7 +119,7 @@ func TestOtherMethodsAndClientsAreNotCaptured(t *testing.T) {
 	asked.options = []connect.ClientOption{
 		connect.WithInterceptors(connectgo.CaptureInterceptor(c.Capture, testpbconnect.EchoSayProcedure, testpbconnect.EchoRepeatProcedure))}
 	client := asked.client(t, f.server)
-	say(t, client, note("a"))
+	say(t, client, echotest.New("a"))
 	repeat(t, client, "r")
 	f.server.Close()
 	if calls := c.Calls(t); len(calls) != 0 || c.Stats().CallsDropped != 0 {

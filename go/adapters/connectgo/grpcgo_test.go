@@ -14,6 +14,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/connectgo"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb/testpbconnect"
+	"github.com/harena-project/harena/go/pb/echotest"
 )
 
 func TestClientOfGRPCGo(t *testing.T) {
@@ -28,13 +29,13 @@ func TestClientOfGRPCGo(t *testing.T) {
 		return out, conn.Invoke(testContext(t), testpbconnect.EchoSayProcedure, in, out, options...)
 	}
 	for _, options := range [][]grpc.CallOption{nil, {grpc.UseCompressor(gzip.Name)}} {
-		for _, in := range []*testpb.Note{note("small"), {}, note(strings.Repeat("big ", 10_000))} {
-			if out, err := invoke(in, options...); err != nil || !proto.Equal(out, shouted(in)) {
+		for _, in := range []*testpb.Note{echotest.New("small"), {}, echotest.New(strings.Repeat("big ", 10_000))} {
+			if out, err := invoke(in, options...); err != nil || !proto.Equal(out, echotest.Shouted(in)) {
 				t.Errorf("%v, %v", out, err)
 			}
 		}
 	}
-	_, err = invoke(note(strings.Repeat("x", 400_000)))
+	_, err = invoke(echotest.New(strings.Repeat("x", 400_000)))
 	if status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "RequestBytesMax is 1000000 bytes") {
 		t.Errorf("over the limit: %v", err)
 	}
@@ -47,11 +48,11 @@ func TestClientOfGRPCGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 10 {
-		in, out := note("chat"), &testpb.Note{}
+		in, out := echotest.New("chat"), &testpb.Note{}
 		if err := stream.SendMsg(in); err != nil {
 			t.Fatal(err)
 		}
-		if err := stream.RecvMsg(out); err != nil || !proto.Equal(out, shouted(in)) {
+		if err := stream.RecvMsg(out); err != nil || !proto.Equal(out, echotest.Shouted(in)) {
 			t.Fatalf("%v, %v", out, err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -20,24 +19,11 @@ import (
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb/testpbconnect"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
-// TestMain fails when a goroutine outlives all tests.
-func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; {
-		if time.Now().After(deadline) {
-			stacks := make([]byte, 1<<20)
-			fmt.Fprintf(os.Stderr, "goroutines left:\n%s\n", stacks[:runtime.Stack(stacks, true)])
-			code = 1
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { echotest.Main(m) }
 
 // echo is the service under test; a test may replace what a method does.
 type echo struct {
@@ -49,7 +35,7 @@ type echo struct {
 
 func (e *echo) Say(ctx context.Context, in *connect.Request[testpb.Note]) (*connect.Response[testpb.Note], error) {
 	if e.say == nil {
-		return connect.NewResponse(shout(scope.From(ctx).Arena(), in.Msg)), nil
+		return connect.NewResponse(echotest.Shout(scope.From(ctx).Arena(), in.Msg)), nil
 	}
 	out, err := e.say(ctx, in.Msg)
 	if err != nil {
@@ -67,7 +53,7 @@ func (e *echo) Repeat(ctx context.Context, in *connect.Request[testpb.Note], str
 		return e.repeat(ctx, in.Msg, stream)
 	}
 	for range in.Msg.Number {
-		if err := stream.Send(shout(scope.From(ctx).Arena(), in.Msg)); err != nil {
+		if err := stream.Send(echotest.Shout(scope.From(ctx).Arena(), in.Msg)); err != nil {
 			return err
 		}
 	}
@@ -86,7 +72,7 @@ func (e *echo) Collect(ctx context.Context, stream *connect.ClientStream[testpb.
 	out := arena.NewOf[testpb.Note](a)
 	for stream.Receive() {
 		// A copy in the reply's own scope: with PerMessage the note ends after the next Receive.
-		out.Children = arena.Append(a, out.Children, shout(a, stream.Msg()))
+		out.Children = arena.Append(a, out.Children, echotest.Shout(a, stream.Msg()))
 	}
 	return connect.NewResponse(out), stream.Err()
 }
@@ -103,53 +89,9 @@ func (e *echo) Chat(ctx context.Context, stream *connect.BidiStream[testpb.Note,
 		if err != nil {
 			return err
 		}
-		if err := stream.Send(shout(scope.From(ctx).Arena(), in)); err != nil {
+		if err := stream.Send(echotest.Shout(scope.From(ctx).Arena(), in)); err != nil {
 			return err
 		}
-	}
-}
-
-// shout returns the note with its texts in upper case, in the arena.
-func shout(a *arena.Arena, in *testpb.Note) *testpb.Note {
-	out := arena.NewOf[testpb.Note](a)
-	out.Text = a.String(strings.ToUpper(in.Text))
-	out.Number = in.Number
-	out.Blob = a.Bytes(in.Blob)
-	out.Author = in.Author // part of the request, which lives as long
-	for _, child := range in.Children {
-		out.Children = arena.Append(a, out.Children, shout(a, child))
-	}
-	out.Labels = arena.MakeMap[string, string](a)
-	for k, v := range in.Labels {
-		out.Labels[k] = strings.ToUpper(v)
-	}
-	return out
-}
-
-// shouted is what Say answers, made without Harena.
-func shouted(in *testpb.Note) *testpb.Note {
-	out := &testpb.Note{Text: strings.ToUpper(in.Text), Number: in.Number, Blob: in.Blob, Author: in.Author}
-	for _, child := range in.Children {
-		out.Children = append(out.Children, shouted(child))
-	}
-	for k, v := range in.Labels {
-		if out.Labels == nil {
-			out.Labels = map[string]string{}
-		}
-		out.Labels[k] = strings.ToUpper(v)
-	}
-	return out
-}
-
-// note returns a note with something in most fields.
-func note(text string) *testpb.Note {
-	return &testpb.Note{
-		Text:     text,
-		Number:   5,
-		Blob:     []byte("blob " + text),
-		Author:   &testpb.Author{Name: "author " + text, Mails: []string{"a@" + text}},
-		Children: []*testpb.Note{{Text: "child " + text}, {Number: 3}},
-		Labels:   map[string]string{"k": "v " + text},
 	}
 }
 
@@ -241,17 +183,8 @@ func (f *fixture) method(t testing.TB, name string) scope.MethodStats {
 // settled waits until no scope is alive and returns the method's counts.
 func (f *fixture) settled(t testing.TB, name string) scope.MethodStats {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; {
-		m := f.method(t, name)
-		if m.ScopesAlive() == 0 {
-			return m
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: scopes stay alive: %+v", name, m)
-		}
-		runtime.GC() // finds calls that an interceptor turned away
-		time.Sleep(time.Millisecond)
-	}
+	// The garbage collector finds calls that an interceptor turned away.
+	return echotest.Settled(t, func() scope.MethodStats { return f.method(t, name) }, runtime.GC)
 }
 
 func testContext(t testing.TB) context.Context {
@@ -266,11 +199,7 @@ func wantCode(t testing.TB, err error, want connect.Code, parts ...string) {
 	if connect.CodeOf(err) != want {
 		t.Errorf("code %v, want %v: %v", connect.CodeOf(err), want, err)
 	}
-	for _, part := range parts {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("the error does not say %q: %v", part, err)
-		}
-	}
+	echotest.WantText(t, err, parts...)
 }
 
 // plainEcho answers as echo does, without a scope.
@@ -279,5 +208,5 @@ type plainEcho struct {
 }
 
 func (plainEcho) Say(_ context.Context, in *connect.Request[testpb.Note]) (*connect.Response[testpb.Note], error) {
-	return connect.NewResponse(shouted(in.Msg)), nil
+	return connect.NewResponse(echotest.Shouted(in.Msg)), nil
 }

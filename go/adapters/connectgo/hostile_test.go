@@ -12,6 +12,7 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/connectgo"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb/testpbconnect"
+	"github.com/harena-project/harena/go/pb/echotest"
 )
 
 // frame is an enveloped message that claims to have some length.
@@ -47,7 +48,7 @@ func TestMalformedRequests(t *testing.T) {
 	t.Cleanup(transport.CloseIdleConnections)
 	client := &http.Client{Transport: transport}
 
-	whole, err := proto.Marshal(note("whole"))
+	whole, err := proto.Marshal(echotest.New("whole"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestMalformedRequests(t *testing.T) {
 	if good == 0 {
 		t.Error("no request was good")
 	}
-	say(t, f.client(t), note("good"))
+	say(t, f.client(t), echotest.New("good"))
 	f.settled(t, "Say")
 	if n := connectgo.TableSizes(); n != 0 {
 		t.Errorf("%d entries are left in the tables", n)

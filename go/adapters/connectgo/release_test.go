@@ -17,6 +17,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/connectgo"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb/testpbconnect"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -33,7 +34,7 @@ func TestWhenTheScopeEnds(t *testing.T) {
 		mu.Lock()
 		seen = append(seen, s)
 		mu.Unlock()
-		return shout(s.Arena(), in), nil
+		return echotest.Shout(s.Arena(), in), nil
 	}}, connectgo.Options{}, outer(func(ctx context.Context, request connect.AnyRequest, next connect.UnaryFunc) (connect.AnyResponse, error) {
 		response, err := next(ctx, request)
 		mu.Lock()
@@ -56,7 +57,7 @@ func TestWhenTheScopeEnds(t *testing.T) {
 	})
 	for _, p := range protocols() {
 		if !p.json() { // there the end of the request's context ends it, a little later
-			say(t, p.client(t, f.server), note("n"))
+			say(t, p.client(t, f.server), echotest.New("n"))
 		}
 	}
 	f.server.Close()
@@ -70,7 +71,7 @@ func TestSlowReaders(t *testing.T) {
 	f := start(t, &echo{}, connectgo.Options{})
 	in := &testpb.Note{}
 	for i := range 3000 {
-		in.Children = append(in.Children, note(fmt.Sprint(strings.Repeat("long ", 20), i)))
+		in.Children = append(in.Children, echotest.New(fmt.Sprint(strings.Repeat("long ", 20), i)))
 	}
 	body, err := proto.Marshal(in)
 	if err != nil {
@@ -91,14 +92,14 @@ func TestSlowReaders(t *testing.T) {
 				_, err = io.CopyN(&got, response.Body, 50_000)
 			}
 			out := &testpb.Note{}
-			if err := proto.Unmarshal(got.Bytes(), out); err != nil || !proto.Equal(out, shouted(in)) {
+			if err := proto.Unmarshal(got.Bytes(), out); err != nil || !proto.Equal(out, echotest.Shouted(in)) {
 				t.Errorf("a slow reader got something else: %v", err)
 			}
 		})
 	}
 	client := f.client(t)
 	for i := range 100 {
-		say(t, client, note(fmt.Sprint("meanwhile ", i)))
+		say(t, client, echotest.New(fmt.Sprint("meanwhile ", i)))
 	}
 	group.Wait()
 	f.settled(t, "Say")

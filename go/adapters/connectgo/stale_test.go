@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -15,51 +14,15 @@ import (
 	"github.com/harena-project/harena/go/adapters/connectgo"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb/testpbconnect"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
-
-// randomNote fills a random choice of fields; every text carries the mark.
-func randomNote(random *rand.Rand, mark string, depth int) *testpb.Note {
-	n := &testpb.Note{}
-	text := func() string { return mark + strings.Repeat("z", random.Intn(40)) }
-	maybe := func() bool { return random.Intn(2) == 0 }
-	if maybe() {
-		n.Text, n.Number, n.Blob = text(), random.Int63(), []byte(text())
-	}
-	if maybe() {
-		n.Author = &testpb.Author{Name: text(), Mails: []string{text(), text()}}
-	}
-	for range random.Intn(4) {
-		if depth > 0 {
-			n.Children = append(n.Children, randomNote(random, mark, depth-1))
-		}
-		n.Texts = append(n.Texts, text())
-		n.Numbers = append(n.Numbers, random.Int63n(1<<20))
-	}
-	for i := range random.Intn(3) {
-		if n.Labels == nil {
-			n.Labels, n.Authors = map[string]string{}, map[string]*testpb.Author{}
-		}
-		n.Labels[fmt.Sprint(mark, i)] = text()
-		n.Authors[fmt.Sprint(mark, i)] = &testpb.Author{Name: text()}
-	}
-	if maybe() {
-		n.Maybe = proto.String(text())
-	}
-	switch random.Intn(3) {
-	case 0:
-		n.Choice = &testpb.Note_ChoiceText{ChoiceText: text()}
-	case 1:
-		n.Choice = &testpb.Note_ChoiceAuthor{ChoiceAuthor: &testpb.Author{Name: text()}}
-	}
-	return n
-}
 
 // Whatever earlier requests held, a request has its own fields and no others, and so has its reply:
 // random messages, 8 clients of all protocols at once, with calls that fail or go away in between.
 func TestNoStaleData(t *testing.T) {
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
-		out := shout(scope.From(ctx).Arena(), in)
+		out := echotest.Shout(scope.From(ctx).Arena(), in)
 		out.Reset()
 		out.Children = append(out.Children, in)
 		return out, nil
@@ -80,7 +43,7 @@ func TestNoStaleData(t *testing.T) {
 
 func exchange(t *testing.T, client testpbconnect.EchoClient, random *rand.Rand, worker int) {
 	for i := range 60 {
-		in := randomNote(random, fmt.Sprintf("<%d.%d>", worker, i), 2)
+		in := echotest.Random(random, fmt.Sprintf("<%d.%d>", worker, i), 2)
 		switch random.Intn(5) {
 		case 0:
 			client.Fail(testContext(t), connect.NewRequest(in))

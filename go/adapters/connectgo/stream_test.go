@@ -15,6 +15,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb/testpbconnect"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -52,7 +53,7 @@ func TestStreamsInEveryProtocol(t *testing.T) {
 
 func repeat(t testing.TB, client testpbconnect.EchoClient, text string) {
 	t.Helper()
-	in := note(text)
+	in := echotest.New(text)
 	stream, err := client.Repeat(testContext(t), connect.NewRequest(in))
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +61,7 @@ func repeat(t testing.TB, client testpbconnect.EchoClient, text string) {
 	defer stream.Close()
 	count := 0
 	for ; stream.Receive(); count++ {
-		if !proto.Equal(stream.Msg(), shouted(in)) {
+		if !proto.Equal(stream.Msg(), echotest.Shouted(in)) {
 			t.Fatalf("received %v", stream.Msg())
 		}
 	}
@@ -75,12 +76,12 @@ func collect(t testing.TB, client testpbconnect.EchoClient, text string) {
 	want := &testpb.Note{}
 	for i := range 5 {
 		// The echo shares the request's author with its reply, which PerMessage does not allow here.
-		in := note(fmt.Sprint(text, i))
+		in := echotest.New(fmt.Sprint(text, i))
 		in.Author = nil
 		if err := stream.Send(in); err != nil {
 			t.Fatal(err)
 		}
-		want.Children = append(want.Children, shouted(in))
+		want.Children = append(want.Children, echotest.Shouted(in))
 	}
 	out, err := stream.CloseAndReceive()
 	if err != nil || !proto.Equal(out.Msg, want) {
@@ -92,11 +93,11 @@ func chat(t testing.TB, client testpbconnect.EchoClient, text string) {
 	t.Helper()
 	stream := client.Chat(testContext(t))
 	for i := range 20 {
-		in := note(fmt.Sprint(text, i))
+		in := echotest.New(fmt.Sprint(text, i))
 		if err := stream.Send(in); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := stream.Receive(); err != nil || !proto.Equal(out, shouted(in)) {
+		if out, err := stream.Receive(); err != nil || !proto.Equal(out, echotest.Shouted(in)) {
 			t.Fatalf("%v, %v", out, err)
 		}
 	}
@@ -120,8 +121,8 @@ func TestRetainInAStream(t *testing.T) {
 	}}, connectgo.Options{StreamScope: connectgo.PerMessage})
 	stream := f.client(t).Collect(testContext(t))
 	for i := range 20 {
-		stream.Send(note(fmt.Sprint("kept", i)))
-		stream.Send(note(fmt.Sprint("dropped", i)))
+		stream.Send(echotest.New(fmt.Sprint("kept", i)))
+		stream.Send(echotest.New(fmt.Sprint("dropped", i)))
 	}
 	if _, err := stream.CloseAndReceive(); err != nil {
 		t.Fatal(err)
@@ -130,7 +131,7 @@ func TestRetainInAStream(t *testing.T) {
 		t.Errorf("20 of 40 messages kept count as %+v", m)
 	}
 	for i, in := range kept {
-		if !proto.Equal(in, note(fmt.Sprint("kept", i))) {
+		if !proto.Equal(in, echotest.New(fmt.Sprint("kept", i))) {
 			t.Errorf("kept %v", in)
 		}
 	}
@@ -161,7 +162,7 @@ func TestStreamLimits(t *testing.T) {
 		t.Errorf("a refused message counts as %+v", m)
 	}
 
-	greedy, err := client.Repeat(testContext(t), connect.NewRequest(note("greedy")))
+	greedy, err := client.Repeat(testContext(t), connect.NewRequest(echotest.New("greedy")))
 	if err == nil {
 		greedy.Receive()
 		err = greedy.Err()
@@ -207,7 +208,7 @@ func TestStreamErrorsPanicsAndCancellation(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(testContext(t))
 		stream := client.Chat(ctx)
-		if err := stream.Send(note(text)); err != nil {
+		if err := stream.Send(echotest.New(text)); err != nil {
 			t.Fatal(err)
 		}
 		if text == "wait" {

@@ -18,6 +18,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb/testpbconnect"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -27,7 +28,7 @@ func say(t testing.TB, client testpbconnect.EchoClient, in *testpb.Note) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := shouted(in); !proto.Equal(out.Msg, want) {
+	if want := echotest.Shouted(in); !proto.Equal(out.Msg, want) {
 		t.Fatalf("got  %v\nwant %v", out.Msg, want)
 	}
 }
@@ -35,12 +36,12 @@ func say(t testing.TB, client testpbconnect.EchoClient, in *testpb.Note) {
 func TestUnaryInEveryProtocol(t *testing.T) {
 	for _, p := range protocols() {
 		t.Run(p.name, func(t *testing.T) {
-			f := start(t, &echo{}, connectgo.Options{RequestBytesMax: 1 << 20})
+			f := start(t, &echo{}, connectgo.Options{RequestBytesMax: 2 << 20})
 			client := p.client(t, f.server)
 			for i := range 20 {
-				say(t, client, note(fmt.Sprint("text ", i)))
+				say(t, client, echotest.New(fmt.Sprint("text ", i)))
 			}
-			say(t, client, note(strings.Repeat("long ", 20_000)))
+			say(t, client, echotest.New(strings.Repeat("long ", 20_000)))
 			say(t, client, &testpb.Note{})
 			_, err := client.Fail(testContext(t), connect.NewRequest(&testpb.Note{Number: int64(connect.CodeNotFound), Text: "gone"}))
 			wantCode(t, err, connect.CodeNotFound, "gone")
@@ -58,14 +59,14 @@ func TestUnaryInEveryProtocol(t *testing.T) {
 }
 
 func TestReplyThatManyCallsShare(t *testing.T) {
-	shared := note("shared")
+	shared := echotest.New("shared")
 	f := start(t, &echo{say: func(context.Context, *testpb.Note) (*testpb.Note, error) { return shared, nil }}, connectgo.Options{})
 	client := f.client(t)
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
 			for range 25 {
-				out, err := client.Say(testContext(t), connect.NewRequest(note("n")))
+				out, err := client.Say(testContext(t), connect.NewRequest(echotest.New("n")))
 				if err != nil || !proto.Equal(out.Msg, shared) {
 					t.Errorf("%v, %v", out, err)
 					return
@@ -82,14 +83,14 @@ func TestRetain(t *testing.T) {
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 		connectgo.Retain(ctx)
 		kept = append(kept, in)
-		return shout(scope.From(ctx).Arena(), in), nil
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil
 	}}, connectgo.Options{})
 	for i := range 50 {
-		say(t, f.client(t), note(fmt.Sprint("kept ", i)))
+		say(t, f.client(t), echotest.New(fmt.Sprint("kept ", i)))
 	}
 	f.settled(t, "Say")
 	for i, in := range kept {
-		if !proto.Equal(in, note(fmt.Sprint("kept ", i))) {
+		if !proto.Equal(in, echotest.New(fmt.Sprint("kept ", i))) {
 			t.Fatalf("kept %v", in)
 		}
 	}
@@ -104,7 +105,7 @@ func TestErrorThatHoldsTheRequest(t *testing.T) {
 	f := start(t, &echo{say: func(_ context.Context, in *testpb.Note) (*testpb.Note, error) {
 		return nil, connect.NewError(connect.CodeInvalidArgument, lazyError{in})
 	}}, connectgo.Options{})
-	_, err := f.client(t).Say(testContext(t), connect.NewRequest(note("mine")))
+	_, err := f.client(t).Say(testContext(t), connect.NewRequest(echotest.New("mine")))
 	wantCode(t, err, connect.CodeInvalidArgument, "bad note author mine")
 	if m := f.settled(t, "Say"); m.ScopesRetained != 1 {
 		t.Errorf("the memory that the error points to was recycled: %+v", m)
@@ -119,7 +120,7 @@ func TestPanicIsNotSwallowed(t *testing.T) {
 			panicked = p
 			return connect.NewError(connect.CodeInternal, errors.New("recovered"))
 		}))
-	_, err := f.client(t).Say(testContext(t), connect.NewRequest(note("p")))
+	_, err := f.client(t).Say(testContext(t), connect.NewRequest(echotest.New("p")))
 	wantCode(t, err, connect.CodeInternal, "recovered")
 	if panicked != "handler's own" {
 		t.Errorf("recovered %v", panicked)
@@ -129,7 +130,7 @@ func TestPanicIsNotSwallowed(t *testing.T) {
 	}
 	// Without the option net/http cuts the call off.
 	bare := start(t, &echo{say: func(context.Context, *testpb.Note) (*testpb.Note, error) { panic("handler's own") }}, connectgo.Options{})
-	if _, err := bare.client(t).Say(testContext(t), connect.NewRequest(note("p"))); err == nil {
+	if _, err := bare.client(t).Say(testContext(t), connect.NewRequest(echotest.New("p"))); err == nil {
 		t.Error("a panic is answered as if nothing had happened")
 	}
 	bare.settled(t, "Say")
@@ -138,7 +139,7 @@ func TestPanicIsNotSwallowed(t *testing.T) {
 func TestCancellationAndDeadline(t *testing.T) {
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 		<-ctx.Done()
-		out := shout(scope.From(ctx).Arena(), in) // the memory is still ours
+		out := echotest.Shout(scope.From(ctx).Arena(), in) // the memory is still ours
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return nil, ctx.Err()
 		}
@@ -146,12 +147,12 @@ func TestCancellationAndDeadline(t *testing.T) {
 	}}, connectgo.Options{})
 	for _, p := range protocols() {
 		ctx, cancel := context.WithTimeout(testContext(t), 50*time.Millisecond)
-		_, err := p.client(t, f.server).Say(ctx, connect.NewRequest(note("late")))
+		_, err := p.client(t, f.server).Say(ctx, connect.NewRequest(echotest.New("late")))
 		wantCode(t, err, connect.CodeDeadlineExceeded)
 		cancel()
 		ctx, cancel = context.WithCancel(testContext(t))
 		time.AfterFunc(50*time.Millisecond, cancel)
-		_, err = p.client(t, f.server).Say(ctx, connect.NewRequest(note("cancelled")))
+		_, err = p.client(t, f.server).Say(ctx, connect.NewRequest(echotest.New("cancelled")))
 		wantCode(t, err, connect.CodeCanceled)
 	}
 	f.settled(t, "Say")
@@ -174,12 +175,12 @@ func TestInterceptorsSeeTheMessages(t *testing.T) {
 		return response, err
 	})
 	f := start(t, &echo{}, connectgo.Options{}, look)
-	say(t, f.client(t), note("n"))
+	say(t, f.client(t), echotest.New("n"))
 	inner, err := connectgo.New(connectgo.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	say(t, overHTTP2.client(t, serve(t, &echo{}, inner.HandlerOption(), look)), note("n"))
+	say(t, overHTTP2.client(t, serve(t, &echo{}, inner.HandlerOption(), look)), echotest.New("n"))
 	want := "author n|N author n"
 	if got := strings.Join(seen, "|"); got != want+"|"+want {
 		t.Errorf("interceptors saw %q", got)
@@ -209,14 +210,14 @@ func TestInterceptorsThatTurnCallsAway(t *testing.T) {
 	client := f.client(t)
 	for range 10 {
 		for _, text := range []string{"before", "after"} {
-			_, err := client.Say(testContext(t), connect.NewRequest(note(text)))
+			_, err := client.Say(testContext(t), connect.NewRequest(echotest.New(text)))
 			wantCode(t, err, connect.CodePermissionDenied)
 		}
-		out, err := client.Say(testContext(t), connect.NewRequest(note("instead")))
+		out, err := client.Say(testContext(t), connect.NewRequest(echotest.New("instead")))
 		if err != nil || out.Msg.Text != "INSTEAD" {
 			t.Errorf("%v, %v", out, err)
 		}
-		say(t, client, note("through"))
+		say(t, client, echotest.New("through"))
 	}
 	if m := f.settled(t, "Say"); m.ScopesStarted != 40 || m.ScopesRetained != 30 {
 		t.Errorf("40 calls, 10 of them answered by the handler, count as %+v", m)
@@ -233,14 +234,14 @@ func TestInterceptorThatDoesNotWait(t *testing.T) {
 			leave, left := make(chan struct{}), make(chan error, 1)
 			impl := &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 				if in.Text != "slow" {
-					return shout(scope.From(ctx).Arena(), in), nil
+					return echotest.Shout(scope.From(ctx).Arena(), in), nil
 				}
 				<-leave
 				var err error
-				if !proto.Equal(in, note("slow")) {
+				if !proto.Equal(in, echotest.New("slow")) {
 					err = fmt.Errorf("the request turned into %v", in)
 				}
-				out := shout(scope.From(ctx).Arena(), in)
+				out := echotest.Shout(scope.From(ctx).Arena(), in)
 				left <- err
 				return out, nil
 			}}
@@ -262,10 +263,10 @@ func TestInterceptorThatDoesNotWait(t *testing.T) {
 			}
 			f := &fixture{Service: service, server: serve(t, impl, options...)}
 			client := f.client(t)
-			_, err = client.Say(testContext(t), connect.NewRequest(note("slow")))
+			_, err = client.Say(testContext(t), connect.NewRequest(echotest.New("slow")))
 			wantCode(t, err, connect.CodeDeadlineExceeded)
 			for range 30 {
-				say(t, client, note("other"))
+				say(t, client, echotest.New("other"))
 			}
 			close(leave)
 			if err := <-left; err != nil {
@@ -289,7 +290,7 @@ func TestLimits(t *testing.T) {
 				if in.Text == "greedy" {
 					arena.MakeSlice[byte](a, 200_000, 200_000)
 				}
-				return shout(a, in), nil
+				return echotest.Shout(a, in), nil
 			}}, connectgo.Options{RequestBytesMax: 100_000, DepthMax: 6})
 			client := p.client(t, f.server)
 			refused := func(in *testpb.Note, parts ...string) {
@@ -311,8 +312,8 @@ func TestLimits(t *testing.T) {
 			if called != 0 {
 				t.Error("the handler was called with a refused request")
 			}
-			refused(note("greedy"), "RequestBytesMax is 100000 bytes", "200000 more were wanted")
-			say(t, client, note("fits"))
+			refused(echotest.New("greedy"), "RequestBytesMax is 100000 bytes", "200000 more were wanted")
+			say(t, client, echotest.New("fits"))
 			if m := f.settled(t, "Say"); m.ScopesRefused != 4 || m.ScopesStarted != 5 || m.ScopesRetained != 0 {
 				t.Errorf("four refusals and a success count as %+v", m)
 			}
@@ -332,7 +333,7 @@ func TestModeIsSwitchedWhileRunning(t *testing.T) {
 				case <-stop:
 					return
 				default:
-					say(t, client, note("switch"))
+					say(t, client, echotest.New("switch"))
 				}
 			}
 		})
@@ -390,7 +391,7 @@ func TestOtherCodecWorksAsWithoutHarena(t *testing.T) {
 	}
 	f := &fixture{Service: service, server: serve(t, &echo{}, service.HandlerOption(), connect.WithCodec(foreignCodec{}))}
 	for range 10 {
-		say(t, f.client(t), note("foreign"))
+		say(t, f.client(t), echotest.New("foreign"))
 	}
 	if m := f.settled(t, "Say"); m.ScopesRetained != 10 {
 		t.Errorf("10 calls with a foreign codec count as %+v", m)
@@ -408,7 +409,7 @@ func (foreignCodec) Unmarshal(data []byte, v any) error {
 func TestNothingIsLeftBehind(t *testing.T) {
 	f := start(t, &echo{}, connectgo.Options{})
 	for _, p := range protocols() {
-		say(t, p.client(t, f.server), note("n"))
+		say(t, p.client(t, f.server), echotest.New("n"))
 	}
 	f.settled(t, "Say")
 	runtime.GC()

@@ -47,7 +47,7 @@ func (c *call) run(inner unaryHandler, srv any, interceptor grpc.UnaryServerInte
 	if grpc.EnableTracing {
 		c.scope.Retain() // x/net/trace prints request and reply whenever somebody looks
 	}
-	c.in.init(c.method.name, &c.scope)
+	c.in.Init(c.method.name, &c.scope)
 
 	defer c.recoverLimit(&err)
 	if interceptor != nil {

@@ -49,7 +49,7 @@ type capturedStream struct {
 func (s *capturedStream) RecvMsg(message any) error {
 	err := s.ServerStream.RecvMsg(message)
 	// What crosses a limit is left empty here, and refused where the stream's scopes are.
-	if in, ours := inbound.Find(message); err == nil && (!ours || in.Refusal() == nil) {
+	if err == nil && !inbound.Refused(message) {
 		s.capture.Received(message)
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/pb/capture/capturetest"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -28,7 +29,7 @@ func TestCapturedCallsAreAsOnTheWire(t *testing.T) {
 		c := capturetest.New(t)
 		f := start(t, &echo{}, grpcgo.Options{Mode: mode}, captureOptions(c)...)
 		for i := range 5 {
-			say(t, f.client, note(fmt.Sprint(i)))
+			say(t, f.client, echotest.New(fmt.Sprint(i)))
 		}
 		_, err := f.client.Fail(testContext(t), &testpb.Note{Number: int64(codes.NotFound)})
 		wantCode(t, err, codes.NotFound)
@@ -38,9 +39,9 @@ func TestCapturedCallsAreAsOnTheWire(t *testing.T) {
 			t.Fatalf("%v: %d calls, %+v", mode, len(calls), c.Stats())
 		}
 		for i, call := range calls {
-			in := note(fmt.Sprint(i))
+			in := echotest.New(fmt.Sprint(i))
 			if call.Method != testpb.Echo_Say_FullMethodName || call.Time.IsZero() ||
-				!proto.Equal(capturetest.Parsed[testpb.Note](t, call.Request), in) || !proto.Equal(capturetest.Parsed[testpb.Note](t, call.Response), shouted(in)) {
+				!proto.Equal(capturetest.Parsed[testpb.Note](t, call.Request), in) || !proto.Equal(capturetest.Parsed[testpb.Note](t, call.Response), echotest.Shouted(in)) {
 				t.Errorf("%v: captured %+v", mode, call)
 			}
 		}
@@ -74,10 +75,10 @@ func TestAPlainServiceIsCapturedToo(t *testing.T) {
 	server := grpc.NewServer(captureOptions(c)...)
 	testpb.RegisterEchoServer(server, &plainEcho{})
 	client := testpb.NewEchoClient(serve(t, server))
-	say(t, client, note("plain"))
+	say(t, client, echotest.New("plain"))
 	server.GracefulStop()
 	calls := c.Calls(t)
-	if len(calls) != 1 || !proto.Equal(capturetest.Parsed[testpb.Note](t, calls[0].Response), shouted(note("plain"))) {
+	if len(calls) != 1 || !proto.Equal(capturetest.Parsed[testpb.Note](t, calls[0].Response), echotest.Shouted(echotest.New("plain"))) {
 		t.Errorf("captured %+v", calls)
 	}
 }
@@ -91,7 +92,7 @@ func TestStreamsAreCapturedMessageByMessage(t *testing.T) {
 			collect(t, f.client, "c")
 			chat(t, f.client, "t")
 			f.server.GracefulStop()
-			counts := capturetest.Counted(t, c.Calls(t), shouted)
+			counts := capturetest.Counted(t, c.Calls(t), echotest.Shouted)
 			want := map[string][4]int{
 				testpb.Echo_Repeat_FullMethodName:  {5, 1, 5, 1},
 				testpb.Echo_Collect_FullMethodName: {5, 5, 1, 0},
@@ -109,7 +110,7 @@ func TestOtherMethodsAreNotCaptured(t *testing.T) {
 	interceptor := grpcgo.CaptureUnaryInterceptor(c.Capture, testpb.Echo_Fail_FullMethodName)
 	f := start(t, &echo{}, grpcgo.Options{}, grpc.UnaryInterceptor(interceptor),
 		grpc.StreamInterceptor(grpcgo.CaptureStreamInterceptor(c.Capture, testpb.Echo_Chat_FullMethodName)))
-	say(t, f.client, note("a"))
+	say(t, f.client, echotest.New("a"))
 	repeat(t, f.client, "r")
 	f.server.GracefulStop()
 	if calls := c.Calls(t); len(calls) != 0 || c.Stats().CallsDropped != 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -25,7 +26,7 @@ func TestClientRepliesLiveInTheHandlersScope(t *testing.T) {
 		var group sync.WaitGroup
 		errs := make([]error, 4)
 		for i := range out.Children {
-			group.Go(func() { out.Children[i], errs[i] = inner.Say(ctx, note(fmt.Sprint(in.Text, i))) })
+			group.Go(func() { out.Children[i], errs[i] = inner.Say(ctx, echotest.New(fmt.Sprint(in.Text, i))) })
 		}
 		group.Wait()
 		for _, err := range errs {
@@ -44,7 +45,7 @@ func TestClientRepliesLiveInTheHandlersScope(t *testing.T) {
 				out, err := front.client.Say(testContext(t), &testpb.Note{Text: text})
 				want := &testpb.Note{}
 				for c := range 4 {
-					want.Children = append(want.Children, shouted(note(fmt.Sprint(text, c))))
+					want.Children = append(want.Children, echotest.Shouted(echotest.New(fmt.Sprint(text, c))))
 				}
 				if err != nil || !proto.Equal(out, want) {
 					t.Errorf("got %v, %v\nwant %v", out, err, want)
@@ -68,12 +69,12 @@ func TestClientWithAScopeOfItsOwn(t *testing.T) {
 	client := testpb.NewEchoClient(grpcgo.WrapConn(f.conn, grpcgo.ConnOptions{}))
 	s := pool.Get()
 	ctx := scope.NewContext(testContext(t), s)
-	in := note("own scope")
+	in := echotest.New("own scope")
 	out, err := client.Say(ctx, in)
-	if err != nil || !proto.Equal(out, shouted(in)) {
+	if err != nil || !proto.Equal(out, echotest.Shouted(in)) {
 		t.Errorf("%v, %v", out, err)
 	}
-	_, err = client.Say(ctx, note(strings.Repeat("x", 100_000)))
+	_, err = client.Say(ctx, echotest.New(strings.Repeat("x", 100_000)))
 	wantCode(t, err, codes.ResourceExhausted, sayName, "RequestBytesMax is 50000 bytes")
 	_, err = client.Fail(ctx, &testpb.Note{Number: int64(codes.NotFound)})
 	wantCode(t, err, codes.NotFound)
@@ -83,7 +84,7 @@ func TestClientWithAScopeOfItsOwn(t *testing.T) {
 	}
 	// A scope that has ended, and none at all: as without Harena.
 	for _, ctx := range []context.Context{ctx, testContext(t)} {
-		if out, err := client.Say(ctx, in); err != nil || !proto.Equal(out, shouted(in)) {
+		if out, err := client.Say(ctx, in); err != nil || !proto.Equal(out, echotest.Shouted(in)) {
 			t.Errorf("%v, %v", out, err)
 		}
 	}
@@ -104,11 +105,11 @@ func TestClientStreams(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range 20 {
-				in := note(fmt.Sprint("stream ", i))
+				in := echotest.New(fmt.Sprint("stream ", i))
 				if err := stream.Send(in); err != nil {
 					t.Fatal(err)
 				}
-				if out, err := stream.Recv(); err != nil || !proto.Equal(out, shouted(in)) {
+				if out, err := stream.Recv(); err != nil || !proto.Equal(out, echotest.Shouted(in)) {
 					t.Fatalf("%v, %v", out, err)
 				}
 			}

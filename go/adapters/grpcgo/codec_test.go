@@ -12,6 +12,7 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/pb/echotest"
 )
 
 func TestCodecIsRegistered(t *testing.T) {
@@ -36,7 +37,7 @@ func TestOtherServicesOfTheServer(t *testing.T) {
 
 func TestCodecOfMessagesThatNobodyWaitsFor(t *testing.T) {
 	c := grpcgo.Codec()
-	want := note("nobody")
+	want := echotest.New("nobody")
 	data, err := c.Marshal(want)
 	if err != nil {
 		t.Fatal(err)

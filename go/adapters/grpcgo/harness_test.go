@@ -2,9 +2,7 @@ package grpcgo_test
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -19,24 +17,11 @@ import (
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
-// TestMain fails when a goroutine outlives all tests.
-func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; {
-		if time.Now().After(deadline) {
-			stacks := make([]byte, 1<<20)
-			fmt.Fprintf(os.Stderr, "goroutines left:\n%s\n", stacks[:runtime.Stack(stacks, true)])
-			code = 1
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { echotest.Main(m) }
 
 // echo is the service under test; a test may replace what a method does.
 type echo struct {
@@ -51,7 +36,7 @@ func (e *echo) Say(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 	if e.say != nil {
 		return e.say(ctx, in)
 	}
-	return shout(scope.From(ctx).Arena(), in), nil
+	return echotest.Shout(scope.From(ctx).Arena(), in), nil
 }
 
 func (e *echo) Fail(_ context.Context, in *testpb.Note) (*testpb.Note, error) {
@@ -63,7 +48,7 @@ func (e *echo) Repeat(in *testpb.Note, stream grpc.ServerStreamingServer[testpb.
 		return e.repeat(in, stream)
 	}
 	for range in.Number {
-		if err := stream.Send(shout(scope.From(stream.Context()).Arena(), in)); err != nil {
+		if err := stream.Send(echotest.Shout(scope.From(stream.Context()).Arena(), in)); err != nil {
 			return err
 		}
 	}
@@ -82,7 +67,7 @@ func (e *echo) Collect(stream grpc.ClientStreamingServer[testpb.Note, testpb.Not
 		}
 		// A copy in the reply's own scope: with PerMessage the note ends at the next Recv.
 		a := scope.From(stream.Context()).Arena()
-		out.Children = arena.Append(a, out.Children, shout(a, in))
+		out.Children = arena.Append(a, out.Children, echotest.Shout(a, in))
 	}
 }
 
@@ -95,31 +80,10 @@ func (e *echo) Chat(stream grpc.BidiStreamingServer[testpb.Note, testpb.Note]) e
 		if err != nil {
 			return nil
 		}
-		if err := stream.Send(shout(scope.From(stream.Context()).Arena(), in)); err != nil {
+		if err := stream.Send(echotest.Shout(scope.From(stream.Context()).Arena(), in)); err != nil {
 			return err
 		}
 	}
-}
-
-// shout returns the note with its texts in upper case, in the arena.
-func shout(a *arena.Arena, in *testpb.Note) *testpb.Note {
-	out := arena.NewOf[testpb.Note](a)
-	out.Text = a.String(strings.ToUpper(in.Text))
-	out.Number = in.Number
-	out.Blob = a.Bytes(in.Blob)
-	out.Author = in.Author // part of the request, which lives as long
-	out.Texts = arena.MakeSlice[string](a, 0, len(in.Texts))
-	for _, text := range in.Texts {
-		out.Texts = append(out.Texts, strings.ToUpper(text))
-	}
-	for _, child := range in.Children {
-		out.Children = arena.Append(a, out.Children, shout(a, child))
-	}
-	out.Labels = arena.MakeMap[string, string](a)
-	for k, v := range in.Labels {
-		out.Labels[k] = strings.ToUpper(v)
-	}
-	return out
 }
 
 // fixture is a running server with the echo service, and a connection to it.
@@ -177,16 +141,7 @@ func (f *fixture) method(t testing.TB, name string) grpcgo.MethodStats {
 // returns the method's counts.
 func (f *fixture) settled(t testing.TB, name string) grpcgo.MethodStats {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; {
-		m := f.method(t, name)
-		if m.ScopesAlive() == 0 {
-			return m
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: scopes stay alive: %+v", name, m)
-		}
-		time.Sleep(time.Millisecond)
-	}
+	return echotest.Settled(t, func() grpcgo.MethodStats { return f.method(t, name) }, func() {})
 }
 
 func testContext(t testing.TB) context.Context {
@@ -201,11 +156,7 @@ func wantCode(t testing.TB, err error, want codes.Code, parts ...string) {
 	if status.Code(err) != want {
 		t.Errorf("code %v, want %v: %v", status.Code(err), want, err)
 	}
-	for _, part := range parts {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("the error does not say %q: %v", part, err)
-		}
-	}
+	echotest.WantText(t, err, parts...)
 }
 
 // plainEcho answers as echo does, without a scope.
@@ -214,7 +165,7 @@ type plainEcho struct {
 }
 
 func (*plainEcho) Say(_ context.Context, in *testpb.Note) (*testpb.Note, error) {
-	return shouted(in), nil
+	return echotest.Shouted(in), nil
 }
 
 func cancelAfter(t testing.TB, d time.Duration) (context.Context, context.CancelFunc) {
@@ -226,11 +177,5 @@ func cancelAfter(t testing.TB, d time.Duration) (context.Context, context.Cancel
 // collected is settled for calls whose end the garbage collector may have to find out.
 func collected(t testing.TB, f *fixture, name string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); f.method(t, name).ScopesAlive() != 0; {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: scopes stay alive: %+v", name, f.method(t, name))
-		}
-		runtime.GC()
-		time.Sleep(10 * time.Millisecond)
-	}
+	echotest.Settled(t, func() grpcgo.MethodStats { return f.method(t, name) }, runtime.GC)
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/pb/echotest"
 )
 
 // rawCodec sends and receives bytes as they are.
@@ -47,7 +48,7 @@ func TestMalformedMessages(t *testing.T) {
 	testpb.RegisterEchoServer(plain, &plainEcho{})
 	plainConn := serve(t, plain)
 
-	whole, err := proto.Marshal(note("whole"))
+	whole, err := proto.Marshal(echotest.New("whole"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestMalformedMessages(t *testing.T) {
 	if rejected == 0 || rejected == len(requests) {
 		t.Errorf("%d of %d requests were rejected", rejected, len(requests))
 	}
-	say(t, f.client, note("good"))
+	say(t, f.client, echotest.New("good"))
 	if m := f.settled(t, "Say"); m.ScopesRetained != 0 {
 		t.Errorf("malformed requests cost the recycling of memory: %+v", m)
 	}
@@ -108,7 +109,7 @@ func TestMalformedFrames(t *testing.T) {
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	defer transport.CloseIdleConnections()
-	body, _ := proto.Marshal(note("n"))
+	body, _ := proto.Marshal(echotest.New("n"))
 	for name, c := range map[string]struct {
 		body []byte
 		want codes.Code
@@ -175,7 +176,7 @@ func TestClientsThatGoAway(t *testing.T) {
 			}
 			group.Wait()
 			for range 20 {
-				say(t, f.client, note("still here"))
+				say(t, f.client, echotest.New("still here"))
 			}
 			collected(t, f, "Say")
 			collected(t, f, "Repeat")

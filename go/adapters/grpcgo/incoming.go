@@ -15,12 +15,8 @@ type incoming struct {
 
 func newIncoming(method string, s *scope.Scope) *incoming {
 	in := new(incoming)
-	in.init(method, s)
+	in.Init(method, s)
 	return in
-}
-
-func (in *incoming) init(method string, s *scope.Scope) {
-	in.Method, in.Arena, in.Limits, in.Scope = method, s.Arena(), s.Options(), s
 }
 
 // receive calls gRPC's receive, which decodes the message here if it reaches our codec. A refusal is

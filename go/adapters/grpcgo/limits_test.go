@@ -14,6 +14,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -23,7 +24,7 @@ func TestRequestOverTheLimit(t *testing.T) {
 	called := false
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 		called = true
-		return shout(scope.From(ctx).Arena(), in), nil
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil
 	}}, grpcgo.Options{RequestBytesMax: 100_000})
 
 	_, err := f.client.Say(testContext(t), &testpb.Note{Text: strings.Repeat("x", 200_000)})
@@ -40,7 +41,7 @@ func TestRequestOverTheLimit(t *testing.T) {
 	if called {
 		t.Error("the handler was called with a refused request")
 	}
-	say(t, f.client, note("fits")) // nothing else is harmed
+	say(t, f.client, echotest.New("fits")) // nothing else is harmed
 	if m := f.settled(t, "Say"); m.ScopesRefused != 2 || m.ScopesStarted != 3 {
 		t.Errorf("two refusals and a success count as %+v", m)
 	}
@@ -54,7 +55,7 @@ func TestRequestOverTheDepthLimit(t *testing.T) {
 	}
 	_, err := f.client.Say(testContext(t), deep)
 	wantCode(t, err, codes.ResourceExhausted, sayName, "DepthMax is 4 levels")
-	say(t, f.client, note("flat"))
+	say(t, f.client, echotest.New("flat"))
 	if m := f.settled(t, "Say"); m.ScopesRefused != 1 {
 		t.Errorf("a refusal counts as %+v", m)
 	}
@@ -76,15 +77,15 @@ func TestHandlerOverTheLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
-				out := shout(scope.From(ctx).Arena(), in)
+				out := echotest.Shout(scope.From(ctx).Arena(), in)
 				if in.Text == "greedy" {
 					arena.MakeSlice[byte](scope.From(ctx).Arena(), 200_000, 200_000)
 				}
 				return out, nil
 			}}, grpcgo.Options{RequestBytesMax: 100_000}, options...)
-			_, err := f.client.Say(testContext(t), note("greedy"))
+			_, err := f.client.Say(testContext(t), echotest.New("greedy"))
 			wantCode(t, err, codes.ResourceExhausted, sayName, "RequestBytesMax is 100000 bytes", "200000 more were wanted")
-			say(t, f.client, note("modest"))
+			say(t, f.client, echotest.New("modest"))
 			if m := f.settled(t, "Say"); m.ScopesRefused != 1 || m.ScopesRetained != 0 {
 				t.Errorf("a refusal and a success count as %+v", m)
 			}
@@ -94,7 +95,7 @@ func TestHandlerOverTheLimit(t *testing.T) {
 
 func TestLimitIsChangedWhileRunning(t *testing.T) {
 	f := start(t, &echo{}, grpcgo.Options{})
-	in := note(strings.Repeat("x", 50_000))
+	in := echotest.New(strings.Repeat("x", 50_000))
 	say(t, f.client, in)
 	if err := f.SetRequestBytesMax(sayName, 20_000); err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestRefusalsHarmNobodyElse(t *testing.T) {
 					done <- fmt.Errorf("over the limit: %v", err)
 					return
 				}
-				out, err := f.client.Say(testContext(t), note(fmt.Sprint("w", w, i)))
+				out, err := f.client.Say(testContext(t), echotest.New(fmt.Sprint("w", w, i)))
 				if err != nil || out.Text != fmt.Sprint("W", w, i) {
 					done <- fmt.Errorf("%v, %v", out, err)
 					return
@@ -146,7 +147,7 @@ func TestRequestOverTheDecodedRatio(t *testing.T) {
 	}
 	_, err := f.client.Say(testContext(t), small)
 	wantCode(t, err, codes.ResourceExhausted, sayName, "DecodedRatioMax is 8", "10000 bytes on the wire may take 80000 bytes")
-	say(t, f.client, note("honest"))
+	say(t, f.client, echotest.New("honest"))
 	if m := f.settled(t, "Say"); m.ScopesRefused != 1 || m.RefusedBy.DecodedRatioMax != 1 {
 		t.Errorf("a refusal counts as %+v", m)
 	}
@@ -160,7 +161,7 @@ func TestSafetyProcessLimit(t *testing.T) {
 		arena.MakeSlice[byte](scope.From(ctx).Arena(), each, each)
 		arrived <- true
 		<-proceed
-		return shout(scope.From(ctx).Arena(), in), nil
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil
 	}}, grpcgo.Options{})
 	budget := scope.ProcessBudget()
 	budget.SetBytesMax(budget.BytesUsed() + 5*each)
@@ -168,7 +169,7 @@ func TestSafetyProcessLimit(t *testing.T) {
 	outcomes := make(chan error, requests)
 	for range requests {
 		go func() {
-			_, err := f.client.Say(testContext(t), note("one of many"))
+			_, err := f.client.Say(testContext(t), echotest.New("one of many"))
 			outcomes <- err
 		}()
 	}
@@ -191,7 +192,7 @@ func TestSafetyProcessLimit(t *testing.T) {
 			t.Errorf("one that had its memory is harmed: %v", err)
 		}
 	}
-	say(t, f.client, note("there is room again"))
+	say(t, f.client, echotest.New("there is room again"))
 	if m := f.settled(t, "Say"); m.RefusedBy.ProcessBytesMax != uint64(refused) {
 		t.Errorf("%d refusals count as %+v", refused, m)
 	}

@@ -12,18 +12,19 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
 func TestHeapModeIsPlainGRPC(t *testing.T) {
 	var kept []*testpb.Note
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
-		out := shout(scope.From(ctx).Arena(), in) // handlers that use the scope work all the same
+		out := echotest.Shout(scope.From(ctx).Arena(), in) // handlers that use the scope work all the same
 		kept = append(kept, out)
 		return out, nil
 	}}, grpcgo.Options{Mode: scope.Heap})
 	for range 20 {
-		say(t, f.client, note("heap"))
+		say(t, f.client, echotest.New("heap"))
 	}
 	m := f.settled(t, "Say")
 	if m.ScopesRetained != 20 || m.Arenas.ArenasKept != 0 {
@@ -47,7 +48,7 @@ func TestModeIsSwitchedWhileRunning(t *testing.T) {
 				case <-stop:
 					return
 				default:
-					say(t, f.client, note("switch"))
+					say(t, f.client, echotest.New("switch"))
 				}
 			}
 		})
@@ -61,7 +62,7 @@ func TestModeIsSwitchedWhileRunning(t *testing.T) {
 		if err := f.SetMode("", mode); err != nil {
 			t.Fatal(err)
 		}
-		if err := chat.Send(note("chat")); err != nil {
+		if err := chat.Send(echotest.New("chat")); err != nil {
 			t.Fatal(err)
 		}
 		if out, err := chat.Recv(); err != nil || out.Text != "CHAT" {
@@ -159,7 +160,7 @@ func (c foreignCodec) Unmarshal(data mem.BufferSlice, v any) error {
 func TestOtherCodecWorksAsWithoutHarena(t *testing.T) {
 	f := start(t, &echo{}, grpcgo.Options{StreamScope: grpcgo.PerMessage}, grpc.ForceServerCodecV2(foreignCodec{grpcgo.Codec()}))
 	for range 20 {
-		say(t, f.client, note("foreign"))
+		say(t, f.client, echotest.New("foreign"))
 	}
 	if m := f.settled(t, "Say"); m.Uncovered != 20 || m.ScopesRetained != 20 {
 		t.Errorf("20 calls with a foreign codec count as %+v", m)
@@ -168,7 +169,7 @@ func TestOtherCodecWorksAsWithoutHarena(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := chat.Send(note("foreign")); err != nil {
+	if err := chat.Send(echotest.New("foreign")); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := chat.Recv(); err != nil || out.Text != "FOREIGN" {
@@ -182,7 +183,7 @@ func TestOtherCodecWorksAsWithoutHarena(t *testing.T) {
 
 func TestForcedCodec(t *testing.T) {
 	f := start(t, &echo{}, grpcgo.Options{}, grpc.ForceServerCodecV2(grpcgo.Codec()))
-	say(t, f.client, note("forced"))
+	say(t, f.client, echotest.New("forced"))
 	if m := f.settled(t, "Say"); m.Uncovered != 0 || m.ScopesRetained != 0 {
 		t.Errorf("with the codec forced: %+v", m)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand"
-	"strings"
 	"sync"
 	"testing"
 
@@ -13,51 +12,9 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
-
-// randomNote fills a random choice of fields; every text carries the mark.
-func randomNote(random *rand.Rand, mark string, depth int) *testpb.Note {
-	n := &testpb.Note{}
-	text := func() string { return mark + strings.Repeat("z", random.Intn(40)) }
-	maybe := func() bool { return random.Intn(2) == 0 }
-	if maybe() {
-		n.Text = text()
-	}
-	if maybe() {
-		n.Number = random.Int63()
-	}
-	if maybe() {
-		n.Blob = []byte(text())
-	}
-	if maybe() {
-		n.Author = &testpb.Author{Name: text(), Mails: []string{text(), text()}}
-	}
-	for range random.Intn(4) {
-		if depth > 0 {
-			n.Children = append(n.Children, randomNote(random, mark, depth-1))
-		}
-		n.Texts = append(n.Texts, text())
-		n.Numbers = append(n.Numbers, random.Int63n(1<<20))
-	}
-	for i := range random.Intn(3) {
-		if n.Labels == nil {
-			n.Labels, n.Authors = map[string]string{}, map[string]*testpb.Author{}
-		}
-		n.Labels[fmt.Sprint(mark, i)] = text()
-		n.Authors[fmt.Sprint(mark, i)] = &testpb.Author{Name: text()}
-	}
-	if maybe() {
-		n.Maybe = proto.String(text())
-	}
-	switch random.Intn(3) {
-	case 0:
-		n.Choice = &testpb.Note_ChoiceText{ChoiceText: text()}
-	case 1:
-		n.Choice = &testpb.Note_ChoiceAuthor{ChoiceAuthor: &testpb.Author{Name: text()}}
-	}
-	return n
-}
 
 // Whatever earlier requests held, a request has its own fields and no others, and so has its reply:
 // random messages, 8 clients at once, unary and in streams, with calls that fail in between.
@@ -97,7 +54,7 @@ func TestNoStaleData(t *testing.T) {
 
 // inScope wraps the request in a reply that is made on the scope.
 func inScope(ctx context.Context, in *testpb.Note) *testpb.Note {
-	out := shout(scope.From(ctx).Arena(), in)
+	out := echotest.Shout(scope.From(ctx).Arena(), in)
 	out.Reset()
 	out.Children = append(out.Children, in)
 	return out
@@ -111,7 +68,7 @@ func exchange(t *testing.T, client testpb.EchoClient, random *rand.Rand, worker 
 	}
 	defer stream.CloseSend()
 	for i := range 60 {
-		in := randomNote(random, fmt.Sprintf("<%d.%d>", worker, i), 2)
+		in := echotest.Random(random, fmt.Sprintf("<%d.%d>", worker, i), 2)
 		var out *testpb.Note
 		var err error
 		switch random.Intn(4) {

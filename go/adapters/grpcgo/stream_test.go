@@ -15,6 +15,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -45,21 +46,12 @@ func TestStreams(t *testing.T) {
 
 func repeat(t testing.TB, client testpb.EchoClient, text string) {
 	t.Helper()
-	in := note(text)
-	in.Number = 5
+	in := echotest.New(text)
 	stream, err := client.Repeat(testContext(t), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 5 {
-		out, err := stream.Recv()
-		if err != nil || !proto.Equal(out, shouted(in)) {
-			t.Fatalf("%v, %v", out, err)
-		}
-	}
-	if _, err := stream.Recv(); err != io.EOF {
-		t.Fatalf("after the last reply: %v", err)
-	}
+	echotest.Repeat(t, stream, in)
 }
 
 func collect(t testing.TB, client testpb.EchoClient, text string) {
@@ -68,20 +60,7 @@ func collect(t testing.TB, client testpb.EchoClient, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &testpb.Note{}
-	for i := range 5 {
-		// The echo shares the request's author with its reply, which PerMessage does not allow here.
-		in := note(fmt.Sprint(text, i))
-		in.Author = nil
-		if err := stream.Send(in); err != nil {
-			t.Fatal(err)
-		}
-		want.Children = append(want.Children, shouted(in))
-	}
-	out, err := stream.CloseAndRecv()
-	if err != nil || !proto.Equal(out, want) {
-		t.Fatalf("%v, %v", out, err)
-	}
+	echotest.Collect(t, stream, text)
 }
 
 func chat(t testing.TB, client testpb.EchoClient, text string) {
@@ -90,22 +69,7 @@ func chat(t testing.TB, client testpb.EchoClient, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 20 {
-		in := note(fmt.Sprint(text, i))
-		if err := stream.Send(in); err != nil {
-			t.Fatal(err)
-		}
-		out, err := stream.Recv()
-		if err != nil || !proto.Equal(out, shouted(in)) {
-			t.Fatalf("%v, %v", out, err)
-		}
-	}
-	if err := stream.CloseSend(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stream.Recv(); err != io.EOF {
-		t.Fatalf("after CloseSend: %v", err)
-	}
+	echotest.Chat(t, stream, text)
 }
 
 // A long stream takes the memory of one message with PerMessage, and of all with PerStream.
@@ -140,8 +104,8 @@ func TestRetainInAStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 20 {
-		stream.Send(note(fmt.Sprint("kept", i)))
-		stream.Send(note(fmt.Sprint("dropped", i)))
+		stream.Send(echotest.New(fmt.Sprint("kept", i)))
+		stream.Send(echotest.New(fmt.Sprint("dropped", i)))
 	}
 	if _, err := stream.CloseAndRecv(); err != nil {
 		t.Fatal(err)
@@ -150,7 +114,7 @@ func TestRetainInAStream(t *testing.T) {
 		t.Fatalf("kept %d", len(kept))
 	}
 	for i, in := range kept {
-		if !proto.Equal(in, note(fmt.Sprint("kept", i))) {
+		if !proto.Equal(in, echotest.New(fmt.Sprint("kept", i))) {
 			t.Errorf("kept %v", in)
 		}
 	}
@@ -163,49 +127,13 @@ func TestStreamReceivesAndSendsFromTwoGoroutines(t *testing.T) {
 	for name, streamScope := range streamScopes {
 		t.Run(name, func(t *testing.T) {
 			f := start(t, &echo{chat: func(stream grpc.BidiStreamingServer[testpb.Note, testpb.Note]) error {
-				sent := make(chan error, 1)
-				go func() {
-					for i := range 100 {
-						a := scope.From(stream.Context()).Arena()
-						out := arena.NewOf[testpb.Note](a)
-						out.Text = a.String(fmt.Sprint("out ", i))
-						out.Children = arena.Append(a, out.Children, arena.NewOf[testpb.Note](a))
-						if err := stream.Send(out); err != nil {
-							sent <- err
-							return
-						}
-					}
-					sent <- nil
-				}()
-				for i := 0; ; i++ {
-					in, err := stream.Recv()
-					if err == io.EOF {
-						return <-sent
-					}
-					if err != nil || !proto.Equal(in, note(fmt.Sprint("in ", i))) {
-						return fmt.Errorf("received %v, %v", in, err)
-					}
-				}
+				return echotest.AnswerAtOnce(stream)
 			}}, grpcgo.Options{StreamScope: streamScope})
 			stream, err := f.client.Chat(testContext(t))
 			if err != nil {
 				t.Fatal(err)
 			}
-			go func() {
-				for i := range 100 {
-					stream.Send(note(fmt.Sprint("in ", i)))
-				}
-				stream.CloseSend()
-			}()
-			for i := range 100 {
-				out, err := stream.Recv()
-				if err != nil || out.Text != fmt.Sprint("out ", i) || len(out.Children) != 1 {
-					t.Fatalf("%v, %v", out, err)
-				}
-			}
-			if _, err := stream.Recv(); err != io.EOF {
-				t.Errorf("at the end: %v", err)
-			}
+			echotest.AskAtOnce(t, stream)
 			f.settled(t, "Chat")
 		})
 	}
@@ -262,7 +190,7 @@ func TestStreamHandlerOverTheLimit(t *testing.T) {
 		arena.MakeSlice[byte](scope.From(stream.Context()).Arena(), 200_000, 200_000)
 		return nil
 	}}, grpcgo.Options{RequestBytesMax: 100_000, StreamScope: grpcgo.PerMessage})
-	stream, err := f.client.Repeat(testContext(t), note("greedy"))
+	stream, err := f.client.Repeat(testContext(t), echotest.New("greedy"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +232,7 @@ func TestStreamErrorsPanicsAndCancellation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := note(text)
+		in := echotest.New(text)
 		if err := stream.Send(in); err != nil {
 			t.Fatal(err)
 		}
@@ -323,15 +251,15 @@ func TestStreamErrorsPanicsAndCancellation(t *testing.T) {
 func TestPreparedMessages(t *testing.T) {
 	f := start(t, &echo{repeat: func(in *testpb.Note, stream grpc.ServerStreamingServer[testpb.Note]) error {
 		var prepared grpc.PreparedMsg
-		out := shout(scope.From(stream.Context()).Arena(), in)
+		out := echotest.Shout(scope.From(stream.Context()).Arena(), in)
 		return errors.Join(prepared.Encode(stream, out), stream.SendMsg(&prepared))
 	}}, grpcgo.Options{StreamScope: grpcgo.PerMessage})
-	in := note("prepared")
+	in := echotest.New("prepared")
 	stream, err := f.client.Repeat(testContext(t), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := stream.Recv(); err != nil || !proto.Equal(out, shouted(in)) {
+	if out, err := stream.Recv(); err != nil || !proto.Equal(out, echotest.Shouted(in)) {
 		t.Errorf("%v, %v", out, err)
 	}
 	stream.Recv()

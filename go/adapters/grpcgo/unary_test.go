@@ -15,39 +15,9 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
-
-// note returns a note with something in every field.
-func note(text string) *testpb.Note {
-	return &testpb.Note{
-		Text:     text,
-		Number:   7,
-		Blob:     []byte("blob " + text),
-		Author:   &testpb.Author{Name: "author " + text, Mails: []string{"a@" + text, "b@" + text}},
-		Children: []*testpb.Note{{Text: "child " + text}, {Texts: []string{"x", "y"}}},
-		Labels:   map[string]string{"k": "v " + text},
-		Texts:    []string{"one " + text, "two " + text},
-	}
-}
-
-// shouted is what Say answers, made without Harena.
-func shouted(in *testpb.Note) *testpb.Note {
-	out := &testpb.Note{Text: strings.ToUpper(in.Text), Number: in.Number, Blob: in.Blob, Author: in.Author}
-	for _, text := range in.Texts {
-		out.Texts = append(out.Texts, strings.ToUpper(text))
-	}
-	for _, child := range in.Children {
-		out.Children = append(out.Children, shouted(child))
-	}
-	for k, v := range in.Labels {
-		if out.Labels == nil {
-			out.Labels = map[string]string{}
-		}
-		out.Labels[k] = strings.ToUpper(v)
-	}
-	return out
-}
 
 func say(t testing.TB, client testpb.EchoClient, in *testpb.Note, options ...grpc.CallOption) {
 	t.Helper()
@@ -55,7 +25,7 @@ func say(t testing.TB, client testpb.EchoClient, in *testpb.Note, options ...grp
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := shouted(in); !proto.Equal(out, want) {
+	if want := echotest.Shouted(in); !proto.Equal(out, want) {
 		t.Fatalf("got  %v\nwant %v", out, want)
 	}
 }
@@ -63,7 +33,7 @@ func say(t testing.TB, client testpb.EchoClient, in *testpb.Note, options ...grp
 func TestUnaryReplyBuiltOnTheScope(t *testing.T) {
 	f := start(t, &echo{}, grpcgo.Options{})
 	for i := range 20 {
-		say(t, f.client, note(fmt.Sprint("text ", i)))
+		say(t, f.client, echotest.New(fmt.Sprint("text ", i)))
 	}
 	m := f.settled(t, "Say")
 	if m.ScopesStarted != 20 || m.ScopesRetained != 0 || m.ScopesRefused != 0 || m.Uncovered != 0 {
@@ -85,7 +55,7 @@ func TestEmptyRequestAndReply(t *testing.T) {
 
 func TestReplyThatIsTheRequest(t *testing.T) {
 	f := start(t, &echo{say: func(_ context.Context, in *testpb.Note) (*testpb.Note, error) { return in, nil }}, grpcgo.Options{})
-	in := note("same")
+	in := echotest.New("same")
 	out, err := f.client.Say(testContext(t), in)
 	if err != nil || !proto.Equal(in, out) {
 		t.Errorf("%v, %v", out, err)
@@ -94,7 +64,7 @@ func TestReplyThatIsTheRequest(t *testing.T) {
 }
 
 func TestReplyThatManyCallsShare(t *testing.T) {
-	shared := note("shared")
+	shared := echotest.New("shared")
 	f := start(t, &echo{say: func(context.Context, *testpb.Note) (*testpb.Note, error) { return shared, nil }}, grpcgo.Options{})
 	done := make(chan error)
 	for range 8 {
@@ -150,7 +120,7 @@ func TestErrorThatHoldsTheRequest(t *testing.T) {
 	f := start(t, &echo{say: func(_ context.Context, in *testpb.Note) (*testpb.Note, error) {
 		return nil, fmt.Errorf("handler: %w", lazyError{in})
 	}}, grpcgo.Options{})
-	_, err := f.client.Say(testContext(t), note("mine"))
+	_, err := f.client.Say(testContext(t), echotest.New("mine"))
 	wantCode(t, err, codes.Unknown, "handler: bad note author mine")
 	if m := f.settled(t, "Say"); m.ScopesRetained != 1 {
 		t.Errorf("the memory that the error points to was recycled: %+v", m)
@@ -162,13 +132,13 @@ func TestRetain(t *testing.T) {
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 		grpcgo.Retain(ctx)
 		kept = append(kept, in)
-		return shout(scope.From(ctx).Arena(), in), nil
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil
 	}}, grpcgo.Options{})
 	for i := range 50 {
-		say(t, f.client, note(fmt.Sprint("kept ", i)))
+		say(t, f.client, echotest.New(fmt.Sprint("kept ", i)))
 	}
 	for i, in := range kept {
-		if want := note(fmt.Sprint("kept ", i)); !proto.Equal(in, want) {
+		if want := echotest.New(fmt.Sprint("kept ", i)); !proto.Equal(in, want) {
 			t.Fatalf("kept %v, want %v", in, want)
 		}
 	}
@@ -184,11 +154,11 @@ func TestCancellation(t *testing.T) {
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 		close(entered)
 		<-ctx.Done()
-		return shout(scope.From(ctx).Arena(), in), nil // the memory is still ours
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil // the memory is still ours
 	}}, grpcgo.Options{})
 	ctx, cancel := context.WithCancel(testContext(t))
 	go func() { <-entered; cancel() }()
-	_, err := f.client.Say(ctx, note("cancelled"))
+	_, err := f.client.Say(ctx, echotest.New("cancelled"))
 	wantCode(t, err, codes.Canceled)
 	f.settled(t, "Say")
 }
@@ -200,7 +170,7 @@ func TestDeadline(t *testing.T) {
 	}}, grpcgo.Options{})
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	_, err := f.client.Say(ctx, note("late"))
+	_, err := f.client.Say(ctx, echotest.New("late"))
 	wantCode(t, err, codes.DeadlineExceeded)
 	f.settled(t, "Say")
 }
@@ -210,13 +180,13 @@ func TestGracefulStop(t *testing.T) {
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 		close(entered)
 		<-leave
-		return shout(scope.From(ctx).Arena(), in), nil
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil
 	}}, grpcgo.Options{})
 	result := make(chan error, 1)
 	go func() {
-		in := note("last")
+		in := echotest.New("last")
 		out, err := f.client.Say(testContext(t), in)
-		if err == nil && !proto.Equal(out, shouted(in)) {
+		if err == nil && !proto.Equal(out, echotest.Shouted(in)) {
 			err = errors.New("wrong answer")
 		}
 		result <- err
@@ -236,7 +206,7 @@ func TestGracefulStop(t *testing.T) {
 
 func TestCompression(t *testing.T) {
 	f := start(t, &echo{}, grpcgo.Options{})
-	say(t, f.client, note(strings.Repeat("long ", 5000)), grpc.UseCompressor(gzip.Name))
+	say(t, f.client, echotest.New(strings.Repeat("long ", 5000)), grpc.UseCompressor(gzip.Name))
 	if m := f.settled(t, "Say"); m.Uncovered != 0 {
 		t.Errorf("compressed messages are not covered: %+v", m)
 	}
@@ -244,9 +214,9 @@ func TestCompression(t *testing.T) {
 
 func TestMessageOfManyFrames(t *testing.T) {
 	f := start(t, &echo{}, grpcgo.Options{})
-	in := note("big")
+	in := echotest.New("big")
 	for i := range 5000 {
-		in.Children = append(in.Children, note(fmt.Sprint("child ", i)))
+		in.Children = append(in.Children, echotest.New(fmt.Sprint("child ", i)))
 	}
 	for range 3 {
 		say(t, f.client, in)

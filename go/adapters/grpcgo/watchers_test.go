@@ -17,6 +17,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/grpcgo"
 	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -34,7 +35,7 @@ func TestInterceptorsSeeTheMessages(t *testing.T) {
 		}
 	}
 	f := start(t, &echo{}, grpcgo.Options{}, grpc.ChainUnaryInterceptor(look("outer"), look("inner")))
-	say(t, f.client, note("n"))
+	say(t, f.client, echotest.New("n"))
 	want := "outer author n|inner author n|inner N author n|outer N author n"
 	if got := strings.Join(seen, "|"); got != want {
 		t.Errorf("interceptors saw %q, want %q", got, want)
@@ -52,7 +53,7 @@ func TestInterceptorThatReplacesTheReply(t *testing.T) {
 			}
 			return &testpb.Note{Text: "replaced"}, nil
 		}))
-	out, err := f.client.Say(testContext(t), note("n"))
+	out, err := f.client.Say(testContext(t), echotest.New("n"))
 	if err != nil || out.Text != "replaced" {
 		t.Errorf("%v, %v", out, err)
 	}
@@ -63,19 +64,19 @@ func TestInterceptorThatReplacesTheReply(t *testing.T) {
 func TestInterceptorThatDoesNotWait(t *testing.T) {
 	leave, left := make(chan struct{}), make(chan error, 1)
 	impl := &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
-		want := note(in.Text)
+		want := echotest.New(in.Text)
 		<-leave
 		if !proto.Equal(in, want) {
 			left <- fmt.Errorf("the request turned into %v", in)
 		} else {
 			left <- nil
 		}
-		return shout(scope.From(ctx).Arena(), in), nil
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil
 	}}
 	f := start(t, impl, grpcgo.Options{}, grpc.UnaryInterceptor(
 		func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 			if req.(*testpb.Note).Text != "slow" {
-				return shouted(req.(*testpb.Note)), nil
+				return echotest.Shouted(req.(*testpb.Note)), nil
 			}
 			entered := make(chan struct{})
 			go func() { close(entered); handler(ctx, req) }()
@@ -83,10 +84,10 @@ func TestInterceptorThatDoesNotWait(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 			return nil, status.Error(codes.DeadlineExceeded, "too slow")
 		}))
-	_, err := f.client.Say(testContext(t), note("slow"))
+	_, err := f.client.Say(testContext(t), echotest.New("slow"))
 	wantCode(t, err, codes.DeadlineExceeded)
 	for range 50 {
-		say(t, f.client, note("other"))
+		say(t, f.client, echotest.New("other"))
 	}
 	close(leave)
 	if err := <-left; err != nil {
@@ -106,7 +107,7 @@ func TestInterceptorThatCallsTheHandlerLate(t *testing.T) {
 			}()
 			return &testpb.Note{Text: "already"}, nil
 		}))
-	if out, err := f.client.Say(testContext(t), note("late")); err != nil || out.Text != "already" {
+	if out, err := f.client.Say(testContext(t), echotest.New("late")); err != nil || out.Text != "already" {
 		t.Errorf("%v, %v", out, err)
 	}
 	wantCode(t, <-late, codes.Internal, "called the handler after it had returned")
@@ -123,7 +124,7 @@ func TestPanicIsNotSwallowed(t *testing.T) {
 			}()
 			return handler(ctx, req)
 		}))
-	_, err := f.client.Say(testContext(t), note("p"))
+	_, err := f.client.Say(testContext(t), echotest.New("p"))
 	wantCode(t, err, codes.Internal, "recovered")
 	if panicked != "handler's own" {
 		t.Errorf("the interceptor recovered %v", panicked)
@@ -192,7 +193,7 @@ func TestStatsHandlersSeeTheMessages(t *testing.T) {
 	f := start(t, &echo{}, grpcgo.Options{}, grpc.StatsHandler(w))
 	const calls = 50
 	for i := range calls {
-		say(t, f.client, note(fmt.Sprint("n", i)))
+		say(t, f.client, echotest.New(fmt.Sprint("n", i)))
 	}
 	m := f.settled(t, "Say")
 	if m.ScopesRetained != 0 || m.Arenas.Made >= calls {
@@ -211,7 +212,7 @@ func TestStatsHandlersSeeTheMessages(t *testing.T) {
 func TestStatsHandlerWithBigReplies(t *testing.T) {
 	f := start(t, &echo{}, grpcgo.Options{}, grpc.StatsHandler(&watcher{}))
 	for range 10 {
-		say(t, f.client, note(strings.Repeat("x", 300_000)))
+		say(t, f.client, echotest.New(strings.Repeat("x", 300_000)))
 	}
 	f.settled(t, "Say")
 }
@@ -222,14 +223,14 @@ func TestTracing(t *testing.T) {
 	var kept []*testpb.Note
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 		kept = append(kept, in) // as the trace does
-		return shout(scope.From(ctx).Arena(), in), nil
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil
 	}}, grpcgo.Options{})
 	for i := range 20 {
-		say(t, f.client, note(fmt.Sprint("traced ", i)))
+		say(t, f.client, echotest.New(fmt.Sprint("traced ", i)))
 	}
 	f.settled(t, "Say")
 	for i, in := range kept {
-		if !proto.Equal(in, note(fmt.Sprint("traced ", i))) {
+		if !proto.Equal(in, echotest.New(fmt.Sprint("traced ", i))) {
 			t.Fatalf("the trace would show %v", in)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -18,7 +19,7 @@ import (
 func bigNote() *testpb.Note {
 	n := &testpb.Note{}
 	for i := range 750 {
-		n.Children = append(n.Children, note(fmt.Sprint("some text of an ordinary length ", i)))
+		n.Children = append(n.Children, echotest.New(fmt.Sprint("some text of an ordinary length ", i)))
 	}
 	return n
 }

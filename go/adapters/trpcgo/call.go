@@ -48,7 +48,7 @@ func (m *method) unary(inner unaryHandler, known settings) unaryHandler {
 }
 
 func (c *call) run(inner unaryHandler, impl any) (out any, err error) {
-	c.in.init(c.method.name, &c.scope)
+	c.in.Init(c.method.name, &c.scope)
 	defer c.recoverLimit(&err)
 	out, err = inner(impl, &c.ctx, c.decode)
 	return c.settle(out, err), err

@@ -14,6 +14,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/pb/capture/capturetest"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -32,7 +33,7 @@ func TestCapturedCallsAreAsOnTheWire(t *testing.T) {
 		f := start(t, &echo{}, trpcgo.Options{Mode: mode}, captureOptions(c)...)
 		json := client.WithSerializationType(codec.SerializationTypeJSON)
 		for i, options := range [][]client.Option{nil, {client.WithCompressType(codec.CompressTypeGzip)}, {json}} {
-			say(t, f.client, note(fmt.Sprint(i)), options...)
+			say(t, f.client, echotest.New(fmt.Sprint(i)), options...)
 		}
 		_, err := f.client.Fail(testContext(t), &testpb.Note{Number: 12345})
 		wantCode(t, err, 12345)
@@ -42,9 +43,9 @@ func TestCapturedCallsAreAsOnTheWire(t *testing.T) {
 			t.Fatalf("%v: %d calls, %+v", mode, len(calls), c.Stats())
 		}
 		for i, call := range calls {
-			in := note(fmt.Sprint(i))
+			in := echotest.New(fmt.Sprint(i))
 			if call.Method != sayName || call.Time.IsZero() ||
-				!proto.Equal(capturetest.Parsed[testpb.Note](t, call.Request), in) || !proto.Equal(capturetest.Parsed[testpb.Note](t, call.Response), shouted(in)) {
+				!proto.Equal(capturetest.Parsed[testpb.Note](t, call.Request), in) || !proto.Equal(capturetest.Parsed[testpb.Note](t, call.Response), echotest.Shouted(in)) {
 				t.Errorf("%v: captured %+v", mode, call)
 			}
 		}
@@ -82,10 +83,10 @@ func TestAPlainServiceIsCapturedToo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}, captureOptions(c)...)
-	say(t, testpb.NewEchoClientProxy(client.WithTarget(target)), note("plain"))
+	say(t, testpb.NewEchoClientProxy(client.WithTarget(target)), echotest.New("plain"))
 	stop()
 	calls := c.Calls(t)
-	if len(calls) != 1 || !proto.Equal(capturetest.Parsed[testpb.Note](t, calls[0].Response), shouted(note("plain"))) {
+	if len(calls) != 1 || !proto.Equal(capturetest.Parsed[testpb.Note](t, calls[0].Response), echotest.Shouted(echotest.New("plain"))) {
 		t.Errorf("captured %+v", calls)
 	}
 }
@@ -99,7 +100,7 @@ func TestStreamsAreCapturedMessageByMessage(t *testing.T) {
 			collect(t, f.client, "c")
 			chat(t, f.client, "t")
 			f.stop()
-			counts := capturetest.Counted(t, c.Calls(t), shouted)
+			counts := capturetest.Counted(t, c.Calls(t), echotest.Shouted)
 			want := map[string][4]int{
 				repeatName:  {5, 1, 5, 1},
 				collectName: {5, 5, 1, 0},
@@ -115,7 +116,7 @@ func TestStreamsAreCapturedMessageByMessage(t *testing.T) {
 func TestOtherMethodsAreNotCaptured(t *testing.T) {
 	c := capturetest.New(t)
 	f := start(t, &echo{}, trpcgo.Options{}, server.WithFilter(trpcgo.CaptureFilter(c.Capture, failName)))
-	say(t, f.client, note("a"))
+	say(t, f.client, echotest.New("a"))
 	f.stop()
 	if calls := c.Calls(t); len(calls) != 0 || c.Stats().CallsDropped != 0 {
 		t.Errorf("captured %+v, %+v", calls, c.Stats())

@@ -70,7 +70,7 @@ func clientScope(ctx context.Context) *scope.Scope {
 
 func newReplyIn(s *scope.Scope, method string) *incoming {
 	in := new(incoming)
-	in.init(method, s)
+	in.Init(method, s)
 	in.Arena = s.NewArena()
 	return in
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -29,7 +30,7 @@ func TestClientRepliesLiveInTheHandlersScope(t *testing.T) {
 		var group sync.WaitGroup
 		errors := make([]error, 4)
 		for i := range out.Children {
-			group.Go(func() { out.Children[i], errors[i] = inner.Say(ctx, note(fmt.Sprint(in.Text, i))) })
+			group.Go(func() { out.Children[i], errors[i] = inner.Say(ctx, echotest.New(fmt.Sprint(in.Text, i))) })
 		}
 		group.Wait()
 		for _, err := range errors {
@@ -48,7 +49,7 @@ func TestClientRepliesLiveInTheHandlersScope(t *testing.T) {
 				out, err := front.client.Say(testContext(t), &testpb.Note{Text: text})
 				want := &testpb.Note{}
 				for c := range 4 {
-					want.Children = append(want.Children, shouted(note(fmt.Sprint(text, c))))
+					want.Children = append(want.Children, echotest.Shouted(echotest.New(fmt.Sprint(text, c))))
 				}
 				if err != nil || !proto.Equal(out, want) {
 					t.Errorf("got %v, %v\nwant %v", out, err, want)
@@ -78,15 +79,15 @@ func TestClientWithAScopeOfItsOwn(t *testing.T) {
 	proxy := testpb.NewEchoClientProxy(client.WithTarget(f.target), client.WithFilter(look), trpcgo.WithScopes(trpcgo.ConnOptions{}))
 	s := pool.Get()
 	ctx := scope.NewContext(testContext(t), s)
-	in := note("own scope")
+	in := echotest.New("own scope")
 	out, err := proxy.Say(ctx, in)
-	if err != nil || !proto.Equal(out, shouted(in)) {
+	if err != nil || !proto.Equal(out, echotest.Shouted(in)) {
 		t.Errorf("%v, %v", out, err)
 	}
 	if len(seen) != 1 || seen[0] != "own scope OWN SCOPE" {
 		t.Errorf("a filter before the option saw %q", seen)
 	}
-	_, err = proxy.Say(ctx, note(strings.Repeat("x", 100_000)))
+	_, err = proxy.Say(ctx, echotest.New(strings.Repeat("x", 100_000)))
 	wantCode(t, err, errs.RetClientOverload, sayName, "RequestBytesMax is 50000 bytes")
 	deep := &testpb.Note{}
 	for range 10 {
@@ -107,7 +108,7 @@ func TestClientWithAScopeOfItsOwn(t *testing.T) {
 	}
 	// A scope that has ended, and none at all: as without Harena.
 	for _, ctx := range []context.Context{ctx, testContext(t)} {
-		if out, err := proxy.Say(ctx, in); err != nil || !proto.Equal(out, shouted(in)) {
+		if out, err := proxy.Say(ctx, in); err != nil || !proto.Equal(out, echotest.Shouted(in)) {
 			t.Errorf("%v, %v", out, err)
 		}
 	}
@@ -135,9 +136,9 @@ func TestInterop(t *testing.T) {
 			t.Run(name+", "+name2, func(t *testing.T) {
 				for i := range 100 {
 					s := pool.Get()
-					in := note(fmt.Sprint("message ", i, strings.Repeat("z", 10*i)))
+					in := echotest.New(fmt.Sprint("message ", i, strings.Repeat("z", 10*i)))
 					out, err := proxy.Say(scope.NewContext(testContext(t), s), in)
-					if err != nil || !proto.Equal(out, shouted(in)) {
+					if err != nil || !proto.Equal(out, echotest.Shouted(in)) {
 						t.Fatalf("got %v, %v", out, err)
 					}
 					_, err = proxy.Fail(scope.NewContext(testContext(t), s), &testpb.Note{Number: 10000 + int64(i), Text: "no"})
@@ -168,12 +169,12 @@ func TestClientStreams(t *testing.T) {
 			}
 			var kept []string
 			for i := range 20 {
-				in := note(fmt.Sprint("stream ", i))
+				in := echotest.New(fmt.Sprint("stream ", i))
 				if err := stream.Send(in); err != nil {
 					t.Fatal(err)
 				}
 				out, err := stream.Recv()
-				if err != nil || !proto.Equal(out, shouted(in)) {
+				if err != nil || !proto.Equal(out, echotest.Shouted(in)) {
 					t.Fatalf("%v, %v", out, err)
 				}
 				kept = append(kept, out.Text)

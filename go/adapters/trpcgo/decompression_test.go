@@ -12,6 +12,7 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/pb/echotest"
 )
 
 const boundBytes = 1 << 20
@@ -72,7 +73,7 @@ func TestBoundDecompressionRefuses(t *testing.T) {
 		_, err := f.client.Say(testContext(t), &testpb.Note{Text: strings.Repeat("x", 5<<20)}, client.WithCompressType(kind))
 		wantCode(t, err, errs.RetServerOverload, sayName, "BoundDecompression", "longer than 1048576 bytes")
 		refused++
-		out, err := f.client.Say(testContext(t), note("a request of good size"), client.WithCompressType(kind))
+		out, err := f.client.Say(testContext(t), echotest.New("a request of good size"), client.WithCompressType(kind))
 		if err != nil || out.Text != "A REQUEST OF GOOD SIZE" {
 			t.Errorf("%s: %v, %v", name, out, err)
 		}

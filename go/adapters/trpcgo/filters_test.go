@@ -15,6 +15,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -32,7 +33,7 @@ func TestFiltersSeeTheMessages(t *testing.T) {
 		}
 	}
 	f := start(t, &echo{}, trpcgo.Options{}, server.WithFilters([]filter.ServerFilter{look("outer"), look("inner")}))
-	say(t, f.client, note("n"))
+	say(t, f.client, echotest.New("n"))
 	want := "outer author n|inner author n|inner N author n|outer N author n"
 	if got := strings.Join(seen, "|"); got != want {
 		t.Errorf("filters saw %q, want %q", got, want)
@@ -50,7 +51,7 @@ func TestFilterThatReplacesTheReply(t *testing.T) {
 			}
 			return &testpb.Note{Text: "replaced"}, nil
 		}))
-	out, err := f.client.Say(testContext(t), note("n"))
+	out, err := f.client.Say(testContext(t), echotest.New("n"))
 	if err != nil || out.Text != "replaced" {
 		t.Errorf("%v, %v", out, err)
 	}
@@ -63,11 +64,11 @@ func TestFilterThatDoesNotWait(t *testing.T) {
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 		<-leave
 		left <- proto.Clone(in).(*testpb.Note)
-		return shout(scope.From(ctx).Arena(), in), nil
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil
 	}}, trpcgo.Options{}, server.WithFilter(
 		func(ctx context.Context, req any, next filter.ServerHandleFunc) (any, error) {
 			if req.(*testpb.Note).Text != "slow" {
-				return shouted(req.(*testpb.Note)), nil
+				return echotest.Shouted(req.(*testpb.Note)), nil
 			}
 			entered := make(chan struct{})
 			go func() { close(entered); next(ctx, req) }()
@@ -75,13 +76,13 @@ func TestFilterThatDoesNotWait(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 			return nil, errs.NewFrameError(errs.RetServerTimeout, "too slow")
 		}))
-	_, err := f.client.Say(testContext(t), note("slow"))
+	_, err := f.client.Say(testContext(t), echotest.New("slow"))
 	wantCode(t, err, errs.RetServerTimeout)
 	for range 50 {
-		say(t, f.client, note("other"))
+		say(t, f.client, echotest.New("other"))
 	}
 	close(leave)
-	if in := <-left; !proto.Equal(in, note("slow")) {
+	if in := <-left; !proto.Equal(in, echotest.New("slow")) {
 		t.Errorf("the handler's request turned into %v", in)
 	}
 }
@@ -98,7 +99,7 @@ func TestFilterThatCallsTheHandlerLate(t *testing.T) {
 			}()
 			return &testpb.Note{Text: "already"}, nil
 		}))
-	if out, err := f.client.Say(testContext(t), note("late")); err != nil || out.Text != "already" {
+	if out, err := f.client.Say(testContext(t), echotest.New("late")); err != nil || out.Text != "already" {
 		t.Errorf("%v, %v", out, err)
 	}
 	wantCode(t, <-late, errs.RetServerSystemErr, "called the handler after it had returned")
@@ -115,7 +116,7 @@ func TestPanicIsNotSwallowed(t *testing.T) {
 				}()
 				return next(ctx, req)
 			}))
-	_, err := f.client.Say(testContext(t), note("p"))
+	_, err := f.client.Say(testContext(t), echotest.New("p"))
 	wantCode(t, err, errs.RetServerSystemErr, "recovered")
 	if panicked != "handler's own" {
 		t.Errorf("the filter recovered %v", panicked)

@@ -23,6 +23,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -55,7 +56,7 @@ func (e *echo) Say(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 	if e.say != nil {
 		return e.say(ctx, in)
 	}
-	return shout(scope.From(ctx).Arena(), in), nil
+	return echotest.Shout(scope.From(ctx).Arena(), in), nil
 }
 
 func (e *echo) Fail(_ context.Context, in *testpb.Note) (*testpb.Note, error) {
@@ -67,7 +68,7 @@ func (e *echo) Repeat(in *testpb.Note, stream testpb.Echo_RepeatServer) error {
 		return e.repeat(in, stream)
 	}
 	for range in.Number {
-		if err := stream.Send(shout(scope.From(stream.Context()).Arena(), in)); err != nil {
+		if err := stream.Send(echotest.Shout(scope.From(stream.Context()).Arena(), in)); err != nil {
 			return err
 		}
 	}
@@ -86,7 +87,7 @@ func (e *echo) Collect(stream testpb.Echo_CollectServer) error {
 		}
 		// A copy in the reply's own scope: with PerMessage the note ends at the next Recv.
 		a := scope.From(stream.Context()).Arena()
-		out.Children = arena.Append(a, out.Children, shout(a, in))
+		out.Children = arena.Append(a, out.Children, echotest.Shout(a, in))
 	}
 }
 
@@ -99,35 +100,14 @@ func (e *echo) Chat(stream testpb.Echo_ChatServer) error {
 		if err != nil {
 			return nil
 		}
-		if err := stream.Send(shout(scope.From(stream.Context()).Arena(), in)); err != nil {
+		if err := stream.Send(echotest.Shout(scope.From(stream.Context()).Arena(), in)); err != nil {
 			return err
 		}
 	}
 }
 
-// shout returns the note with its texts in upper case, in the arena.
-func shout(a *arena.Arena, in *testpb.Note) *testpb.Note {
-	out := arena.NewOf[testpb.Note](a)
-	out.Text = a.String(strings.ToUpper(in.Text))
-	out.Number = in.Number
-	out.Blob = a.Bytes(in.Blob)
-	out.Author = in.Author // part of the request, which lives as long
-	out.Texts = arena.MakeSlice[string](a, 0, len(in.Texts))
-	for _, text := range in.Texts {
-		out.Texts = append(out.Texts, strings.ToUpper(text))
-	}
-	for _, child := range in.Children {
-		out.Children = arena.Append(a, out.Children, shout(a, child))
-	}
-	out.Labels = arena.MakeMap[string, string](a)
-	for k, v := range in.Labels {
-		out.Labels[k] = strings.ToUpper(v)
-	}
-	return out
-}
-
 // plainEcho answers as echo does, without a scope.
-var plainEcho = &echo{say: func(_ context.Context, in *testpb.Note) (*testpb.Note, error) { return shouted(in), nil }}
+var plainEcho = &echo{say: func(_ context.Context, in *testpb.Note) (*testpb.Note, error) { return echotest.Shouted(in), nil }}
 
 // fixture is a running server with the echo service, and a client of it.
 type fixture struct {
@@ -210,29 +190,13 @@ func (f *fixture) method(t testing.TB, name string) trpcgo.MethodStats {
 // returns the method's counts.
 func (f *fixture) settled(t testing.TB, name string) trpcgo.MethodStats {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
-		m := f.method(t, name)
-		if m.ScopesAlive() == 0 {
-			return m
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: scopes stay alive: %+v", name, m)
-		}
-		time.Sleep(time.Millisecond)
-	}
+	return echotest.Settled(t, func() trpcgo.MethodStats { return f.method(t, name) }, func() {})
 }
 
 // collected is settled for calls whose end the garbage collector may have to find out.
 func collected(t testing.TB, f *fixture, name string) trpcgo.MethodStats {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); f.method(t, name).ScopesAlive() != 0; {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: scopes stay alive: %+v", name, f.method(t, name))
-		}
-		runtime.GC()
-		time.Sleep(10 * time.Millisecond)
-	}
-	return f.method(t, name)
+	return echotest.Settled(t, func() trpcgo.MethodStats { return f.method(t, name) }, runtime.GC)
 }
 
 func testContext(t testing.TB) context.Context {
@@ -247,11 +211,7 @@ func wantCode[T errs.ErrCode](t testing.TB, err error, want T, parts ...string) 
 	if int64(errs.Code(err)) != int64(want) {
 		t.Errorf("code %v, want %v: %v", errs.Code(err), want, err)
 	}
-	for _, part := range parts {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("the error does not say %q: %v", part, err)
-		}
-	}
+	echotest.WantText(t, err, parts...)
 }
 
 // recovering is a filter as servers have it, because trpc-go itself answers no panic.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/pb/echotest"
 )
 
 // rawSay calls Say with bytes as they are.
@@ -45,7 +46,7 @@ func TestMalformedMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	whole, err := proto.Marshal(note("whole"))
+	whole, err := proto.Marshal(echotest.New("whole"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestMalformedMessages(t *testing.T) {
 	if rejected == 0 || rejected == len(requests) {
 		t.Errorf("%d of %d requests were rejected", rejected, len(requests))
 	}
-	say(t, f.client, note("good"))
+	say(t, f.client, echotest.New("good"))
 	if m := f.settled(t, "Say"); m.ScopesRetained != 0 {
 		t.Errorf("malformed requests cost the recycling of memory: %+v", m)
 	}
@@ -90,7 +91,7 @@ func TestMalformedMessages(t *testing.T) {
 func TestMalformedCompression(t *testing.T) {
 	f := start(t, &echo{}, trpcgo.Options{})
 	for _, kind := range []int{codec.CompressTypeGzip, codec.CompressTypeSnappy, codec.CompressTypeZlib, 77} {
-		_, err := f.client.Say(testContext(t), note("n"),
+		_, err := f.client.Say(testContext(t), echotest.New("n"),
 			client.WithCompressType(kind), client.WithCurrentCompressType(codec.CompressTypeNoop))
 		wantCode(t, err, errs.RetServerDecodeFail)
 	}
@@ -139,7 +140,7 @@ func TestMalformedFrames(t *testing.T) {
 		}
 		conn.Close()
 	}
-	say(t, f.client, note("good"))
+	say(t, f.client, echotest.New("good"))
 	if m := f.settled(t, "Say"); m.ScopesStarted != 1 {
 		t.Errorf("malformed frames began calls: %+v", m)
 	}
@@ -161,7 +162,7 @@ func TestClientsThatGoAway(t *testing.T) {
 	}
 	group.Wait()
 	for range 20 {
-		say(t, f.client, note("still here"))
+		say(t, f.client, echotest.New("still here"))
 	}
 	f.settled(t, "Say")
 }

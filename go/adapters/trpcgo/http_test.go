@@ -15,6 +15,7 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/pb/echotest"
 )
 
 // The same service over trpc-go's protocol http: protobuf on the scope, JSON as without Harena.
@@ -52,14 +53,14 @@ func TestHTTP(t *testing.T) {
 		return response, reply
 	}
 	for i := range 20 {
-		in := note(fmt.Sprint("posted ", i))
+		in := echotest.New(fmt.Sprint("posted ", i))
 		body, _ := proto.Marshal(in)
 		var out testpb.Note
-		if _, reply := post("application/pb", body); proto.Unmarshal(reply, &out) != nil || !proto.Equal(&out, shouted(in)) {
+		if _, reply := post("application/pb", body); proto.Unmarshal(reply, &out) != nil || !proto.Equal(&out, echotest.Shouted(in)) {
 			t.Fatalf("%q", reply)
 		}
 		body, _ = protojson.Marshal(in)
-		if _, reply := post("application/json", body); protojson.Unmarshal(reply, &out) != nil || !proto.Equal(&out, shouted(in)) {
+		if _, reply := post("application/json", body); protojson.Unmarshal(reply, &out) != nil || !proto.Equal(&out, echotest.Shouted(in)) {
 			t.Fatalf("%q", reply)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -20,7 +21,7 @@ func TestRequestOverTheLimit(t *testing.T) {
 	called := false
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 		called = called || in.Text != "fits"
-		return shout(scope.From(ctx).Arena(), in), nil
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil
 	}}, trpcgo.Options{RequestBytesMax: 100_000})
 
 	_, err := f.client.Say(testContext(t), &testpb.Note{Text: strings.Repeat("x", 200_000)})
@@ -34,7 +35,7 @@ func TestRequestOverTheLimit(t *testing.T) {
 	_, err = f.client.Say(testContext(t), small)
 	wantCode(t, err, errs.RetServerOverload, sayName, "RequestBytesMax is 100000 bytes", "10000 on the wire")
 
-	say(t, f.client, note("fits")) // nothing else is harmed
+	say(t, f.client, echotest.New("fits")) // nothing else is harmed
 	if called {
 		t.Error("the handler was called with a refused request")
 	}
@@ -51,7 +52,7 @@ func TestRequestOverTheDepthLimit(t *testing.T) {
 	}
 	_, err := f.client.Say(testContext(t), deep)
 	wantCode(t, err, errs.RetServerDecodeFail, sayName, "DepthMax is 4 levels")
-	say(t, f.client, note("flat"))
+	say(t, f.client, echotest.New("flat"))
 	if m := f.settled(t, "Say"); m.ScopesRefused != 1 {
 		t.Errorf("a refusal counts as %+v", m)
 	}
@@ -64,15 +65,15 @@ func TestHandlerOverTheLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
-				out := shout(scope.From(ctx).Arena(), in)
+				out := echotest.Shout(scope.From(ctx).Arena(), in)
 				if in.Text == "greedy" {
 					arena.MakeSlice[byte](scope.From(ctx).Arena(), 200_000, 200_000)
 				}
 				return out, nil
 			}}, trpcgo.Options{RequestBytesMax: 100_000}, options...)
-			_, err := f.client.Say(testContext(t), note("greedy"))
+			_, err := f.client.Say(testContext(t), echotest.New("greedy"))
 			wantCode(t, err, errs.RetServerOverload, sayName, "RequestBytesMax is 100000 bytes", "200000 more were wanted")
-			say(t, f.client, note("modest"))
+			say(t, f.client, echotest.New("modest"))
 			if m := f.settled(t, "Say"); m.ScopesRefused != 1 || m.ScopesRetained != 0 {
 				t.Errorf("a refusal and a success count as %+v", m)
 			}
@@ -82,7 +83,7 @@ func TestHandlerOverTheLimit(t *testing.T) {
 
 func TestLimitIsChangedWhileRunning(t *testing.T) {
 	f := start(t, &echo{}, trpcgo.Options{})
-	in := note(strings.Repeat("x", 50_000))
+	in := echotest.New(strings.Repeat("x", 50_000))
 	say(t, f.client, in)
 	if err := f.SetRequestBytesMax(sayName, 20_000); err != nil {
 		t.Fatal(err)
@@ -108,7 +109,7 @@ func TestRefusalsHarmNobodyElse(t *testing.T) {
 					t.Errorf("over the limit: %v", err)
 					return
 				}
-				out, err := f.client.Say(testContext(t), note(fmt.Sprint("w", w, i)))
+				out, err := f.client.Say(testContext(t), echotest.New(fmt.Sprint("w", w, i)))
 				if err != nil || out.Text != fmt.Sprint("W", w, i) {
 					t.Errorf("%v, %v", out, err)
 					return
@@ -130,7 +131,7 @@ func TestRequestOverTheDecodedRatio(t *testing.T) {
 	}
 	_, err := f.client.Say(testContext(t), small)
 	wantCode(t, err, errs.RetServerOverload, sayName, "DecodedRatioMax is 8")
-	say(t, f.client, note("honest"))
+	say(t, f.client, echotest.New("honest"))
 	if m := f.settled(t, "Say"); m.ScopesRefused != 1 || m.RefusedBy.DecodedRatioMax != 1 {
 		t.Errorf("a refusal counts as %+v", m)
 	}
@@ -143,15 +144,15 @@ func TestSafetyProcessLimit(t *testing.T) {
 		if in.Text == "greedy" {
 			arena.MakeSlice[byte](a, 2<<20, 2<<20)
 		}
-		return shout(a, in), nil
+		return echotest.Shout(a, in), nil
 	}}, trpcgo.Options{})
 	budget := scope.ProcessBudget()
 	budget.SetBytesMax(budget.BytesUsed() + 1<<20)
 	defer budget.SetBytesMax(0)
-	for _, in := range []*testpb.Note{note("greedy"), {Text: strings.Repeat("x", 2<<20)}} {
+	for _, in := range []*testpb.Note{echotest.New("greedy"), {Text: strings.Repeat("x", 2<<20)}} {
 		_, err := f.client.Say(testContext(t), in)
 		wantCode(t, err, errs.RetServerOverload, sayName, "ProcessBytesMax is", "more were wanted")
-		say(t, f.client, note("there is room"))
+		say(t, f.client, echotest.New("there is room"))
 	}
 	if m := f.settled(t, "Say"); m.RefusedBy.ProcessBytesMax != 2 {
 		t.Errorf("two refusals count as %+v", m)

@@ -18,18 +18,19 @@ import (
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
 func TestHeapModeIsPlainTRPC(t *testing.T) {
 	var kept []*testpb.Note
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
-		out := shout(scope.From(ctx).Arena(), in) // handlers that use the scope work all the same
+		out := echotest.Shout(scope.From(ctx).Arena(), in) // handlers that use the scope work all the same
 		kept = append(kept, out)
 		return out, nil
 	}}, trpcgo.Options{Mode: scope.Heap})
 	for range 20 {
-		say(t, f.client, note("heap"))
+		say(t, f.client, echotest.New("heap"))
 	}
 	m := f.settled(t, "Say")
 	if m.ScopesRetained != 20 || m.Arenas.ArenasKept != 0 {
@@ -53,7 +54,7 @@ func TestModeIsSwitchedWhileRunning(t *testing.T) {
 				case <-stop:
 					return
 				default:
-					say(t, f.client, note("switch"))
+					say(t, f.client, echotest.New("switch"))
 				}
 			}
 		})
@@ -62,7 +63,7 @@ func TestModeIsSwitchedWhileRunning(t *testing.T) {
 		if err := f.SetMode("", []scope.Mode{scope.Heap, scope.Codec}[i%2]); err != nil {
 			t.Fatal(err)
 		}
-		say(t, f.client, note("one"))
+		say(t, f.client, echotest.New("one"))
 	}
 	close(stop)
 	group.Wait()
@@ -157,7 +158,7 @@ func TestServerOfSeveralServices(t *testing.T) {
 	}
 	service := trpcgo.Register(whole, &desc, &echo{}, trpcgo.Options{})
 	for _, target := range targets {
-		say(t, testpb.NewEchoClientProxy(client.WithTarget(target)), note("n"))
+		say(t, testpb.NewEchoClientProxy(client.WithTarget(target)), echotest.New("n"))
 	}
 	if m := service.Methods()[0]; m.ScopesStarted != 2 || m.Uncovered != 0 {
 		t.Errorf("two calls count as %+v", m)
@@ -179,7 +180,7 @@ func TestJSON(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := start(t, &echo{}, trpcgo.Options{}, c.server...)
 			for range 20 {
-				say(t, f.client, note("json"), c.client...)
+				say(t, f.client, echotest.New("json"), c.client...)
 			}
 			if m := collected(t, f, "Say"); m.Uncovered != 20 || m.ScopesRetained != 20 {
 				t.Errorf("20 calls in JSON count as %+v", m)
@@ -205,7 +206,7 @@ func TestJSONUnderADescriptionThatWasWrapped(t *testing.T) {
 	}, server.WithCurrentSerializationType(codec.SerializationTypeJSON))
 	proxy := testpb.NewEchoClientProxy(client.WithTarget(f.target), client.WithCurrentSerializationType(codec.SerializationTypeJSON))
 	for range 20 {
-		say(t, proxy, note("json"))
+		say(t, proxy, echotest.New("json"))
 	}
 	if m := collected(t, f, "Say"); m.Uncovered != 20 || m.ScopesRetained != 20 {
 		t.Errorf("20 calls in JSON count as %+v", m)
@@ -229,7 +230,7 @@ func TestOtherSerializerWorksAsWithoutHarena(t *testing.T) {
 		codec.RegisterSerializer(codec.SerializationTypePB, own)
 	})
 	for range 20 {
-		say(t, f.client, note("picky"), trpcgo.WithScopes(trpcgo.ConnOptions{}))
+		say(t, f.client, echotest.New("picky"), trpcgo.WithScopes(trpcgo.ConnOptions{}))
 	}
 	if m := f.settled(t, "Say"); m.Uncovered != 20 || m.ScopesRetained != 20 {
 		t.Errorf("20 calls with another serializer count as %+v", m)
@@ -247,9 +248,9 @@ func TestRESTfulRoutesHaveAScope(t *testing.T) {
 		t.Fatal(err)
 	}
 	route := service.Desc().Methods[0].Bindings[0].Filter
-	in := note("rest")
+	in := echotest.New("rest")
 	out, err := route(&echo{}, trpc.BackgroundContext(), in)
-	if err != nil || !proto.Equal(out.(*testpb.Note), shouted(in)) {
+	if err != nil || !proto.Equal(out.(*testpb.Note), echotest.Shouted(in)) {
 		t.Errorf("%v, %v", out, err)
 	}
 	_, err = route(&echo{say: func(ctx context.Context, _ *testpb.Note) (*testpb.Note, error) {

@@ -26,10 +26,6 @@ type incoming struct {
 	self      *incoming // another one after an assignment
 }
 
-func (in *incoming) init(method string, s *scope.Scope) {
-	in.Method, in.Arena, in.Limits, in.Scope = method, s.Arena(), s.Options(), s
-}
-
 // standInFor returns what the serializer is to be given for a message: the stand-in, or the message
 // itself where that would not be understood.
 func (in *incoming) standInFor(message any, known settings, msg codec.Msg) any {

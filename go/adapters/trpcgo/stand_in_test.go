@@ -38,7 +38,7 @@ func TestStringsArePartsOfTheBytesOnlyIfThoseNeverChange(t *testing.T) {
 	for _, immutable := range []bool{false, true} {
 		_, s := newScope(t)
 		var in incoming
-		in.init("/s/m", s)
+		in.Init("/s/m", s)
 		in.immutable = immutable
 		m := &testpb.Note{Number: 3}
 		in.Message = m.ProtoReflect()
@@ -124,7 +124,7 @@ func TestLateDecoding(t *testing.T) {
 	_, s := newScope(t)
 	defer s.End()
 	var in incoming
-	in.init("/s/m", s)
+	in.Init("/s/m", s)
 	m := &testpb.Note{}
 	in.Message = m.ProtoReflect()
 	if !in.Close() {

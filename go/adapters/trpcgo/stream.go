@@ -49,7 +49,7 @@ func (s *serverStream) RecvMsg(message any) error {
 	}
 	if fresh {
 		s.in = new(incoming)
-		s.in.init(s.method.name, next)
+		s.in.Init(s.method.name, next)
 	}
 	s.in.Expect()
 	err := s.Stream.RecvMsg(s.in.standInFor(message, s.settings, s.msg))

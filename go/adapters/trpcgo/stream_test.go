@@ -3,7 +3,6 @@ package trpcgo_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
 	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -34,7 +34,7 @@ func TestStreams(t *testing.T) {
 				collect(t, f.client, fmt.Sprint("c", i))
 				chat(t, f.client, fmt.Sprint("t", i))
 				chat(t, f.client, fmt.Sprint("z", i), client.WithCompressType(codec.CompressTypeGzip))
-				say(t, f.client, note(fmt.Sprint("u", i)))
+				say(t, f.client, echotest.New(fmt.Sprint("u", i)))
 			}
 			for _, method := range []string{"Repeat", "Collect", "Chat", "Say"} {
 				m := f.settled(t, method)
@@ -63,58 +63,21 @@ func opened[S any](t testing.TB, open func() (S, error)) S {
 
 func repeat(t testing.TB, proxy testpb.EchoClientProxy, text string) {
 	t.Helper()
-	in := note(text)
-	in.Number = 5
+	in := echotest.New(text)
 	stream := opened(t, func() (testpb.Echo_RepeatClient, error) { return proxy.Repeat(testContext(t), in) })
-	for range 5 {
-		out, err := stream.Recv()
-		if err != nil || !proto.Equal(out, shouted(in)) {
-			t.Fatalf("%v, %v", out, err)
-		}
-	}
-	if _, err := stream.Recv(); err != io.EOF {
-		t.Fatalf("after the last reply: %v", err)
-	}
+	echotest.Repeat(t, stream, in)
 }
 
 func collect(t testing.TB, proxy testpb.EchoClientProxy, text string) {
 	t.Helper()
 	stream := opened(t, func() (testpb.Echo_CollectClient, error) { return proxy.Collect(testContext(t)) })
-	want := &testpb.Note{}
-	for i := range 5 {
-		// The echo shares the request's author with its reply, which PerMessage does not allow here.
-		in := note(fmt.Sprint(text, i))
-		in.Author = nil
-		if err := stream.Send(in); err != nil {
-			t.Fatal(err)
-		}
-		want.Children = append(want.Children, shouted(in))
-	}
-	out, err := stream.CloseAndRecv()
-	if err != nil || !proto.Equal(out, want) {
-		t.Fatalf("%v, %v", out, err)
-	}
+	echotest.Collect(t, stream, text)
 }
 
 func chat(t testing.TB, proxy testpb.EchoClientProxy, text string, options ...client.Option) {
 	t.Helper()
 	stream := opened(t, func() (testpb.Echo_ChatClient, error) { return proxy.Chat(testContext(t), options...) })
-	for i := range 20 {
-		in := note(fmt.Sprint(text, i))
-		if err := stream.Send(in); err != nil {
-			t.Fatal(err)
-		}
-		out, err := stream.Recv()
-		if err != nil || !proto.Equal(out, shouted(in)) {
-			t.Fatalf("%v, %v", out, err)
-		}
-	}
-	if err := stream.CloseSend(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stream.Recv(); err != io.EOF {
-		t.Fatalf("after CloseSend: %v", err)
-	}
+	echotest.Chat(t, stream, text)
 }
 
 // A long stream takes the memory of one message with PerMessage, and of all with PerStream.
@@ -152,8 +115,8 @@ func TestRetainInAStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 20 {
-		stream.Send(note(fmt.Sprint("kept", i)))
-		stream.Send(note(fmt.Sprint("dropped", i)))
+		stream.Send(echotest.New(fmt.Sprint("kept", i)))
+		stream.Send(echotest.New(fmt.Sprint("dropped", i)))
 	}
 	if _, err := stream.CloseAndRecv(); err != nil {
 		t.Fatal(err)
@@ -162,7 +125,7 @@ func TestRetainInAStream(t *testing.T) {
 		t.Fatalf("kept %d", len(kept))
 	}
 	for i, in := range kept {
-		if !proto.Equal(in, note(fmt.Sprint("kept", i))) {
+		if !proto.Equal(in, echotest.New(fmt.Sprint("kept", i))) {
 			t.Errorf("kept %v", in)
 		}
 		if dropped[i] != fmt.Sprint("dropped", i) {
@@ -178,49 +141,13 @@ func TestStreamReceivesAndSendsFromTwoGoroutines(t *testing.T) {
 	for name, streamScope := range streamScopes {
 		t.Run(name, func(t *testing.T) {
 			f := startStreams(t, &echo{chat: func(stream testpb.Echo_ChatServer) error {
-				sent := make(chan error, 1)
-				go func() {
-					for i := range 100 {
-						a := scope.From(stream.Context()).Arena()
-						out := arena.NewOf[testpb.Note](a)
-						out.Text = a.String(fmt.Sprint("out ", i))
-						out.Children = arena.Append(a, out.Children, arena.NewOf[testpb.Note](a))
-						if err := stream.Send(out); err != nil {
-							sent <- err
-							return
-						}
-					}
-					sent <- nil
-				}()
-				for i := 0; ; i++ {
-					in, err := stream.Recv()
-					if err == io.EOF {
-						return <-sent
-					}
-					if err != nil || !proto.Equal(in, note(fmt.Sprint("in ", i))) {
-						return fmt.Errorf("received %v, %v", in, err)
-					}
-				}
+				return echotest.AnswerAtOnce(stream)
 			}}, trpcgo.Options{StreamScope: streamScope})
 			stream, err := f.client.Chat(testContext(t))
 			if err != nil {
 				t.Fatal(err)
 			}
-			go func() {
-				for i := range 100 {
-					stream.Send(note(fmt.Sprint("in ", i)))
-				}
-				stream.CloseSend()
-			}()
-			for i := range 100 {
-				out, err := stream.Recv()
-				if err != nil || out.Text != fmt.Sprint("out ", i) || len(out.Children) != 1 {
-					t.Fatalf("%v, %v", out, err)
-				}
-			}
-			if _, err := stream.Recv(); err != io.EOF {
-				t.Errorf("at the end: %v", err)
-			}
+			echotest.AskAtOnce(t, stream)
 			f.settled(t, "Chat")
 		})
 	}
@@ -265,7 +192,7 @@ func TestStreamHandlerOverTheLimit(t *testing.T) {
 		arena.MakeSlice[byte](scope.From(stream.Context()).Arena(), 200_000, 200_000)
 		return nil
 	}}, trpcgo.Options{RequestBytesMax: 100_000, StreamScope: trpcgo.PerMessage})
-	stream, err := f.client.Repeat(testContext(t), note("greedy"))
+	stream, err := f.client.Repeat(testContext(t), echotest.New("greedy"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +233,7 @@ func TestStreamErrorsPanicsAndClientsThatGoAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := stream.Send(note(text)); err != nil {
+		if err := stream.Send(echotest.New(text)); err != nil {
 			t.Fatal(err)
 		}
 		if text == "leave" {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
 
@@ -93,7 +94,7 @@ func TestStringsOutliveTheirMessages(t *testing.T) {
 			}
 			f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 				keep(in.Text, in.Author.Name)
-				return shout(scope.From(ctx).Arena(), in), nil
+				return echotest.Shout(scope.From(ctx).Arena(), in), nil
 			}}, trpcgo.Options{}, c.server...)
 			proxy := testpb.NewEchoClientProxy(append(c.client, client.WithTarget(f.target), trpcgo.WithScopes(trpcgo.ConnOptions{}))...)
 			const workers, calls = 4, 100
@@ -103,7 +104,7 @@ func TestStringsOutliveTheirMessages(t *testing.T) {
 					for i := range calls {
 						s := pool.Get()
 						text := fmt.Sprintf("t%d.%d%s", w, i, strings.Repeat("y", i))
-						out, err := proxy.Say(scope.NewContext(testContext(t), s), note(text))
+						out, err := proxy.Say(scope.NewContext(testContext(t), s), echotest.New(text))
 						if err != nil {
 							t.Error(err)
 							return
@@ -137,7 +138,7 @@ func TestUDP(t *testing.T) {
 	go func() { done <- s.Serve() }()
 	proxy := testpb.NewEchoClientProxy(client.WithTarget("ip://"+address), client.WithNetwork("udp"))
 	for deadline := time.Now().Add(20 * time.Second); ; { // until it listens
-		if _, err := proxy.Say(testContext(t), note("first"), client.WithTimeout(time.Second)); err == nil {
+		if _, err := proxy.Say(testContext(t), echotest.New("first"), client.WithTimeout(time.Second)); err == nil {
 			break
 		} else if time.Now().After(deadline) {
 			t.Fatal(err)
@@ -145,7 +146,7 @@ func TestUDP(t *testing.T) {
 	}
 	before := f.settled(t, "Say").ScopesStarted
 	for i := range 20 {
-		say(t, proxy, note(fmt.Sprint("packet ", i)))
+		say(t, proxy, echotest.New(fmt.Sprint("packet ", i)))
 	}
 	if m := f.settled(t, "Say"); m.ScopesStarted != before+20 || m.ScopesRetained != 0 || m.Uncovered != 0 {
 		t.Errorf("20 packets count as %+v", m)

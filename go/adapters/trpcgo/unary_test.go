@@ -3,7 +3,6 @@ package trpcgo_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,39 +15,9 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/trpcgo"
 	"github.com/harena-project/harena/go/adapters/trpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
 )
-
-// note returns a note with something in every field.
-func note(text string) *testpb.Note {
-	return &testpb.Note{
-		Text:     text,
-		Number:   7,
-		Blob:     []byte("blob " + text),
-		Author:   &testpb.Author{Name: "author " + text, Mails: []string{"a@" + text, "b@" + text}},
-		Children: []*testpb.Note{{Text: "child " + text}, {Texts: []string{"x", "y"}}},
-		Labels:   map[string]string{"k": "v " + text},
-		Texts:    []string{"one " + text, "two " + text},
-	}
-}
-
-// shouted is what Say answers, made without Harena.
-func shouted(in *testpb.Note) *testpb.Note {
-	out := &testpb.Note{Text: strings.ToUpper(in.Text), Number: in.Number, Blob: in.Blob, Author: in.Author}
-	for _, text := range in.Texts {
-		out.Texts = append(out.Texts, strings.ToUpper(text))
-	}
-	for _, child := range in.Children {
-		out.Children = append(out.Children, shouted(child))
-	}
-	for k, v := range in.Labels {
-		if out.Labels == nil {
-			out.Labels = map[string]string{}
-		}
-		out.Labels[k] = strings.ToUpper(v)
-	}
-	return out
-}
 
 func say(t testing.TB, proxy testpb.EchoClientProxy, in *testpb.Note, options ...client.Option) {
 	t.Helper()
@@ -56,7 +25,7 @@ func say(t testing.TB, proxy testpb.EchoClientProxy, in *testpb.Note, options ..
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := shouted(in); !proto.Equal(out, want) {
+	if want := echotest.Shouted(in); !proto.Equal(out, want) {
 		t.Fatalf("got  %v\nwant %v", out, want)
 	}
 }
@@ -64,7 +33,7 @@ func say(t testing.TB, proxy testpb.EchoClientProxy, in *testpb.Note, options ..
 func TestUnaryReplyBuiltOnTheScope(t *testing.T) {
 	f := start(t, &echo{}, trpcgo.Options{})
 	for i := range 20 {
-		say(t, f.client, note(fmt.Sprint("text ", i)))
+		say(t, f.client, echotest.New(fmt.Sprint("text ", i)))
 	}
 	m := f.settled(t, "Say")
 	if m.ScopesStarted != 20 || m.ScopesRetained != 0 || m.ScopesRefused != 0 || m.Uncovered != 0 {
@@ -88,7 +57,7 @@ func TestEmptyRequestAndReply(t *testing.T) {
 
 func TestReplyThatIsTheRequest(t *testing.T) {
 	f := start(t, &echo{say: func(_ context.Context, in *testpb.Note) (*testpb.Note, error) { return in, nil }}, trpcgo.Options{})
-	in := note("same")
+	in := echotest.New("same")
 	out, err := f.client.Say(testContext(t), in)
 	if err != nil || !proto.Equal(in, out) {
 		t.Errorf("%v, %v", out, err)
@@ -97,7 +66,7 @@ func TestReplyThatIsTheRequest(t *testing.T) {
 }
 
 func TestReplyThatManyCallsShare(t *testing.T) {
-	shared := note("shared")
+	shared := echotest.New("shared")
 	f := start(t, &echo{say: func(context.Context, *testpb.Note) (*testpb.Note, error) { return shared, nil }}, trpcgo.Options{})
 	var group sync.WaitGroup
 	for range 8 {
@@ -119,8 +88,8 @@ func TestNilReply(t *testing.T) {
 	impl := &echo{say: func(context.Context, *testpb.Note) (*testpb.Note, error) { return nil, nil }}
 	f := start(t, impl, trpcgo.Options{})
 	plain, _ := serve(t, func(s server.Service) { testpb.RegisterEchoService(s, impl) })
-	want, wantErr := testpb.NewEchoClientProxy(client.WithTarget(plain)).Say(testContext(t), note("n"))
-	got, err := f.client.Say(testContext(t), note("n"))
+	want, wantErr := testpb.NewEchoClientProxy(client.WithTarget(plain)).Say(testContext(t), echotest.New("n"))
+	got, err := f.client.Say(testContext(t), echotest.New("n"))
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) || !proto.Equal(got, want) {
 		t.Errorf("got %v, %v; plain trpc-go gives %v, %v", got, err, want, wantErr)
 	}
@@ -148,9 +117,9 @@ func TestErrorThatHoldsTheRequest(t *testing.T) {
 		}
 		return nil, fmt.Errorf("handler: %w", lazyError{in})
 	}}, trpcgo.Options{})
-	_, err := f.client.Say(testContext(t), note("mine"))
+	_, err := f.client.Say(testContext(t), echotest.New("mine"))
 	wantCode(t, err, errs.RetUnknown, "handler: bad note author mine")
-	_, err = f.client.Say(testContext(t), note("wrapped"))
+	_, err = f.client.Say(testContext(t), echotest.New("wrapped"))
 	wantCode(t, err, 10001, "handler")
 	if m := f.settled(t, "Say"); m.ScopesRetained != 2 {
 		t.Errorf("the memory that the errors point to was recycled: %+v", m)
@@ -162,13 +131,13 @@ func TestRetain(t *testing.T) {
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 		trpcgo.Retain(ctx)
 		kept = append(kept, in)
-		return shout(scope.From(ctx).Arena(), in), nil
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil
 	}}, trpcgo.Options{})
 	for i := range 50 {
-		say(t, f.client, note(fmt.Sprint("kept ", i)))
+		say(t, f.client, echotest.New(fmt.Sprint("kept ", i)))
 	}
 	for i, in := range kept {
-		if want := note(fmt.Sprint("kept ", i)); !proto.Equal(in, want) {
+		if want := echotest.New(fmt.Sprint("kept ", i)); !proto.Equal(in, want) {
 			t.Fatalf("kept %v, want %v", in, want)
 		}
 	}
@@ -196,12 +165,12 @@ func TestRetainForAGoroutine(t *testing.T) {
 		return &testpb.Note{}, nil
 	}}, trpcgo.Options{})
 	for _, text := range []string{"async", "one", "two", "three"} {
-		if _, err := f.client.Say(testContext(t), note(text)); err != nil {
+		if _, err := f.client.Say(testContext(t), echotest.New(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	close(proceed)
-	if in := <-result; !proto.Equal(in, note("async")) {
+	if in := <-result; !proto.Equal(in, echotest.New("async")) {
 		t.Errorf("the goroutine found %v", in)
 	}
 }
@@ -211,10 +180,10 @@ func TestOneWayCalls(t *testing.T) {
 	group.Add(10)
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 		defer group.Done()
-		return shout(scope.From(ctx).Arena(), in), nil
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil
 	}}, trpcgo.Options{})
 	for range 10 {
-		if _, err := f.client.Say(testContext(t), note("one way"), client.WithSendOnly()); err != nil {
+		if _, err := f.client.Say(testContext(t), echotest.New("one way"), client.WithSendOnly()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -232,11 +201,11 @@ func TestClientThatGivesUp(t *testing.T) {
 		default:
 		}
 		<-leave
-		return shout(scope.From(ctx).Arena(), in), nil // the memory is still ours
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil // the memory is still ours
 	}}, trpcgo.Options{}, server.WithDisableRequestTimeout(true))
 	for served := false; !served; { // on a busy machine a client may give up before it has sent
 		ctx, cancel := context.WithTimeout(testContext(t), 50*time.Millisecond)
-		if _, err := f.client.Say(ctx, note("given up")); err == nil {
+		if _, err := f.client.Say(ctx, echotest.New("given up")); err == nil {
 			t.Error("the call did not fail")
 		}
 		cancel()
@@ -259,7 +228,7 @@ func TestDeadline(t *testing.T) {
 		read <- in.Author.Name
 		return nil, ctx.Err()
 	}}, trpcgo.Options{}, server.WithTimeout(50*time.Millisecond))
-	_, err := f.client.Say(testContext(t), note("late"))
+	_, err := f.client.Say(testContext(t), echotest.New("late"))
 	wantCode(t, err, errs.RetUnknown, context.DeadlineExceeded.Error())
 	if got := <-read; got != "author late" {
 		t.Errorf("after the deadline the request says %q", got)
@@ -270,7 +239,7 @@ func TestDeadline(t *testing.T) {
 	// The caller's deadline: trpc-go sends no reply then.
 	ctx, cancel := context.WithTimeout(trpc.BackgroundContext(), 30*time.Millisecond)
 	defer cancel()
-	_, err = f.client.Say(ctx, note("later"))
+	_, err = f.client.Say(ctx, echotest.New("later"))
 	if err == nil {
 		t.Error("the call did not fail")
 	}
@@ -282,13 +251,13 @@ func TestStopWhileServing(t *testing.T) {
 	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
 		close(entered)
 		<-leave
-		return shout(scope.From(ctx).Arena(), in), nil
+		return echotest.Shout(scope.From(ctx).Arena(), in), nil
 	}}, trpcgo.Options{}, server.WithMaxCloseWaitTime(10*time.Second))
 	result := make(chan error, 1)
 	go func() {
-		in := note("last")
+		in := echotest.New("last")
 		out, err := f.client.Say(testContext(t), in)
-		if err == nil && !proto.Equal(out, shouted(in)) {
+		if err == nil && !proto.Equal(out, echotest.Shouted(in)) {
 			err = errWrongAnswer
 		}
 		result <- err
@@ -309,9 +278,9 @@ func TestStopWhileServing(t *testing.T) {
 
 func TestMessageOfManyPackets(t *testing.T) {
 	f := start(t, &echo{}, trpcgo.Options{})
-	in := note("big")
+	in := echotest.New("big")
 	for i := range 5000 {
-		in.Children = append(in.Children, note(fmt.Sprint("child ", i)))
+		in.Children = append(in.Children, echotest.New(fmt.Sprint("child ", i)))
 	}
 	for range 3 {
 		say(t, f.client, in)
@@ -324,7 +293,7 @@ func TestReplyThatTRPCDoesNotSend(t *testing.T) {
 	f := start(t, &echo{say: func(ctx context.Context, _ *testpb.Note) (*testpb.Note, error) {
 		return &testpb.Note{Blob: make([]byte, trpc.DefaultMaxFrameSize)}, nil
 	}}, trpcgo.Options{})
-	_, err := f.client.Say(testContext(t), note("n"))
+	_, err := f.client.Say(testContext(t), echotest.New("n"))
 	wantCode(t, err, errs.RetServerEncodeFail)
 	f.settled(t, "Say")
 }
@@ -333,7 +302,7 @@ func TestReplyThatCannotBeEncoded(t *testing.T) {
 	f := start(t, &echo{say: func(context.Context, *testpb.Note) (*testpb.Note, error) {
 		return &testpb.Note{Text: "\xff"}, nil
 	}}, trpcgo.Options{})
-	_, err := f.client.Say(testContext(t), note("n"))
+	_, err := f.client.Say(testContext(t), echotest.New("n"))
 	wantCode(t, err, errs.RetServerEncodeFail, "UTF-8")
 	f.settled(t, "Say")
 }

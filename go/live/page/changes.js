@@ -3,6 +3,7 @@ import {byId, el, say} from "./dom.js";
 import {bytes, time} from "./format.js";
 
 const TOAST_MS = 8000;
+const WHO = {page: "by the page", config: "by the file of settings", api: "by the program"};
 
 function valueText(setting, value) {
   return /_bytes(_max)?$/.test(setting) && /^\d+$/.test(value) ? bytes(Number(value)) : value;
@@ -77,7 +78,7 @@ export class Changes {
     list.replaceChildren(...[...status.changes].reverse().map((change) => el("li", {class: change.undone ? "undone" : ""},
       el("time", {datetime: change.at}, time(change.at)),
       el("span", {class: "what"}, el("b", {}, sentence(change)), el("small", {class: "muted"}, `${whereOf(change)} · ` +
-        (change.who === "api" ? "by the program" : `by ${change.who}`) + (change.undone ? " · undone" : ""))),
+        (WHO[change.who] ?? `by ${change.who}`) + (change.undone ? " · undone" : ""))),
       writable && !change.undone ? this.#undoButton(change) : null)));
     if (!status.changes.length) list.append(el("li", {class: "muted empty"}, "Nothing has changed since the page was started."));
     say(byId("changes-title"), status.changes.length ? `What changed when (${status.changes.length})` : "What changed when");

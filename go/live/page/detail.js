@@ -1,11 +1,16 @@
 // One method: how large its requests are, why some were refused, and its switches.
 import {byId, el, say} from "./dom.js";
-import {bytes, count} from "./format.js";
+import {bytes, count, mean, nanos} from "./format.js";
 import {SettingsForm} from "./forms.js";
 import {histogram} from "./histogram.js";
 import {keysOf} from "./methods.js";
 
 const LIMITS = ["request_bytes_max", "process_bytes_max", "decoded_ratio_max", "depth_max", "memory"];
+
+/** Of a step that some requests were timed in; null where none was. */
+function meanTime(step) {
+  return step?.timed ? nanos(step.nanos_sum / step.timed) : null;
+}
 
 export class Detail {
   constructor(change) {
@@ -80,12 +85,22 @@ export class Detail {
     this.#fact("Largest", bytes(method.bytes.max));
     this.#fact("Mean", method.scopes.ended ? bytes(Math.round(method.bytes.sum / method.scopes.ended)) : null);
     this.#fact("First block", learned === undefined ? null : bytes(learned));
+    this.#fact("Blocks per request", method.blocks === undefined || !method.scopes.ended ? null :
+      mean(method.blocks, method.scopes.ended));
+    this.#fact("On the wire, mean", method.wire_bytes_sum && method.scopes.ended ?
+      bytes(Math.round(method.wire_bytes_sum / method.scopes.ended)) : null);
+    this.#fact("Parsing, mean", meanTime(method.parse));
+    this.#fact("Serializing, mean", meanTime(method.serialize));
     this.#fact("Requests", count(method.requests));
     this.#fact("Malformed", method.malformed === undefined ? null : count(method.malformed));
     for (const limit of LIMITS) {
       this.#fact(`Refused: ${limit}`, method.refused_by[limit] ? count(method.refused_by[limit]) : null);
     }
+    for (const [reason, requests] of Object.entries(method.heap_fallbacks ?? {})) {
+      this.#fact(`On the heap: ${reason}`, requests ? count(requests) : null);
+    }
     const {scopes} = method;
+    this.#fact("Changed thread", scopes.moved === undefined ? null : count(scopes.moved));
     this.#fact("Outlived their call", scopes.detached === undefined ? null : count(scopes.detached));
     this.#fact("Left to the collector", scopes.retained === undefined ? null : count(scopes.retained));
     this.#fact("In quarantine so far", scopes.sampled === undefined ? null : count(scopes.sampled));

@@ -28,6 +28,20 @@ export function percent(share) {
   return value > 0 && value < 0.1 ? "<0.1 %" : `${trimmed(value, value < 10 ? 1 : 0)} %`;
 }
 
+/** A mean with at most three digits: 1.03, 12.4, 250. */
+export function mean(sum, n) {
+  const value = sum / n;
+  return value < 1000 ? trimmed(value, value < 10 ? 2 : value < 100 ? 1 : 0) : count(Math.round(value));
+}
+
+/** 12345 -> "12.3 µs". */
+export function nanos(n) {
+  for (const [size, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]]) {
+    if (n >= size) return `${mean(n, size)} ${unit}`;
+  }
+  return `${Math.round(n)} ns`;
+}
+
 export function duration(ms) {
   const s = Math.max(0, Math.floor(ms / 1000));
   const parts = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];

@@ -11,6 +11,7 @@ type Stats struct {
 	CallsWritten uint64
 	BytesWritten uint64
 	CallsDropped uint64 // failed, too large, the queue full, BytesMax reached, disk error, or after Close
+	Ended        bool   // BytesMax was reached or the disk failed: no more is written
 }
 
 // Capture appends calls to *.harena-capture files (proto/harena/replay/v1/record.proto) from a goroutine
@@ -25,6 +26,7 @@ type Capture struct {
 	written atomic.Uint64
 	bytes   atomic.Uint64
 	dropped atomic.Uint64
+	ended   atomic.Bool
 
 	wake chan struct{} // has room for one
 	done chan struct{} // closed when the goroutine has ended
@@ -73,11 +75,16 @@ func (c *Capture) CallBytesMax() int64 { return c.options.CallBytesMax }
 
 // Stats returns the counts.
 func (c *Capture) Stats() Stats {
-	return Stats{CallsWritten: c.written.Load(), BytesWritten: c.bytes.Load(), CallsDropped: c.dropped.Load()}
+	return Stats{
+		CallsWritten: c.written.Load(),
+		BytesWritten: c.bytes.Load(),
+		CallsDropped: c.dropped.Load(),
+		Ended:        c.ended.Load(),
+	}
 }
 
-// Close writes what waits, closes the file and ends the goroutine. The error is what ended capturing
-// early, if something did. It may be called again, and then does nothing more.
+// Close writes what waits, closes the file and ends the goroutine. The error is the disk's that ended
+// capturing early, if one did; that BytesMax was reached is none. It may be called again, and then does nothing more.
 func (c *Capture) Close() error {
 	c.mutex.Lock()
 	c.closed = true
@@ -131,19 +138,25 @@ func (c *Capture) run() {
 }
 
 func (c *Capture) write(record []byte) {
-	if c.files.failure == nil && c.bytes.Load()+uint64(len(record)) > uint64(c.options.BytesMax) {
-		c.files.close()
+	switch {
+	case c.ended.Load():
 		c.Drop()
-		return
-	}
-	ended := c.files.failure != nil
-	if err := c.files.write(record); err != nil {
-		if !ended {
-			c.options.Logger.Warn("harena/capture: capturing has ended", "error", err)
+	case c.bytes.Load()+uint64(len(record)) > uint64(c.options.BytesMax):
+		c.end(fmt.Errorf("BytesMax is %d, and the next call is more", c.options.BytesMax))
+	default:
+		if err := c.files.write(record); err != nil {
+			c.end(err)
+			return
 		}
-		c.Drop()
-		return
+		c.bytes.Add(uint64(len(record)))
+		c.written.Add(1)
 	}
-	c.bytes.Add(uint64(len(record)))
-	c.written.Add(1)
+}
+
+// end drops the record that it ends with.
+func (c *Capture) end(why error) {
+	c.options.Logger.Warn("harena/capture: capturing has ended", "directory", c.options.Directory, "error", why)
+	c.ended.Store(true)
+	c.files.close()
+	c.Drop()
 }

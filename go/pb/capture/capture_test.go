@@ -72,7 +72,7 @@ func TestFilesAreTheOwnersAloneAndClosedWhole(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Errorf("the directory holds %v, %v", all, err)
 	}
-	if s := c.Stats(); s.CallsWritten != 100 || s.CallsDropped != 0 || s.BytesWritten != uint64(info.Size()) {
+	if s := c.Stats(); s.CallsWritten != 100 || s.CallsDropped != 0 || s.Ended || s.BytesWritten != uint64(info.Size()) {
 		t.Errorf("%+v of %d bytes", s, info.Size())
 	}
 }
@@ -94,15 +94,20 @@ func TestOneInNIsWanted(t *testing.T) {
 }
 
 func TestSizesAreBounded(t *testing.T) {
-	c := begin(t, Options{CallBytesMax: 100, FileBytesMax: 250, BytesMax: 500})
+	var log bytes.Buffer
+	c := begin(t, Options{CallBytesMax: 100, FileBytesMax: 250, BytesMax: 500, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	c.Offer(Call{Request: make([]byte, 60), Response: make([]byte, 60)})
 	if s := c.Stats(); s.CallsDropped != 1 {
 		t.Errorf("a large call: %+v", s)
 	}
-	for range 10 {
+	for range 9 {
 		c.Offer(sized(90))
 	}
+	c.Offer(sized(1)) // has room, but capturing has ended
 	closed(t, c)
+	if text := log.String(); strings.Count(text, "capturing has ended") != 1 || !strings.Contains(text, "BytesMax is 500") {
+		t.Errorf("the log says %s", text)
+	}
 	calls, paths := written(t, c.options.Directory)
 	if len(calls) != 4 || len(paths) != 2 {
 		t.Errorf("%d calls in %d files", len(calls), len(paths))
@@ -112,7 +117,7 @@ func TestSizesAreBounded(t *testing.T) {
 			t.Errorf("%v, %v", info, err)
 		}
 	}
-	if s := c.Stats(); s.CallsWritten != 4 || s.CallsDropped != 7 || s.BytesWritten > 500 {
+	if s := c.Stats(); s.CallsWritten != 4 || s.CallsDropped != 7 || s.BytesWritten > 500 || !s.Ended {
 		t.Errorf("%+v", s)
 	}
 }
@@ -175,7 +180,7 @@ func TestADirectoryThatGoesEndsTheCaptureAndIsSaid(t *testing.T) {
 	if text := log.String(); strings.Count(text, "capturing has ended") != 1 || !strings.Contains(text, "all that callers send") {
 		t.Errorf("the log says %s", text)
 	}
-	if s := c.Stats(); s.CallsDropped != 2 {
+	if s := c.Stats(); s.CallsDropped != 2 || !s.Ended {
 		t.Errorf("%+v", s)
 	}
 }

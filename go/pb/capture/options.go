@@ -16,8 +16,8 @@ type Options struct {
 	CallBytesMax int64
 	// FileBytesMax closes a file that has reached this, and begins the next. 64 MiB by default.
 	FileBytesMax int64
-	// BytesMax is for all files together. Then capturing ends, for as long as the Capture lives.
-	// 256 MiB by default.
+	// BytesMax is for all files together. Then capturing ends, for as long as the Capture lives, and
+	// says so. 256 MiB by default.
 	BytesMax int64
 	// QueueBytesMax is for what waits for the disk. What comes when so much is there already is
 	// dropped. 16 MiB by default.

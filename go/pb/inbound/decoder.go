@@ -46,6 +46,11 @@ const (
 
 var waiting handoff.Table[*Decoder]
 
+// Init sets the exported fields to those of a method and one of its scopes.
+func (d *Decoder) Init(method string, s *scope.Scope) {
+	d.Method, d.Arena, d.Limits, d.Scope = method, s.Arena(), s.Options(), s
+}
+
 // Expect is to be called before each message but the first. Decoded and Refusal then tell of that one.
 func (d *Decoder) Expect() { d.decoded, d.refusal = false, nil }
 
@@ -65,6 +70,13 @@ func (d *Decoder) Receive(receive func(any) error, message any) error {
 
 // Find returns the decoder that waits for a message, if one does. It may be called from any goroutine.
 func Find(message any) (*Decoder, bool) { return waiting.Find(handoff.Key(message)) }
+
+// Refused reports whether a decoder waits for the message and has left it empty, for a limit that it
+// crossed. It may be called by the goroutine that receives the message.
+func Refused(message any) bool {
+	d, waits := Find(message)
+	return waits && d.Refusal() != nil
+}
 
 // Waiting returns how many decoders wait for a message.
 func Waiting() int { return waiting.Len() }

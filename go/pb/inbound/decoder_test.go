@@ -95,6 +95,28 @@ func TestWireBytesAddUp(t *testing.T) {
 	}
 }
 
+func TestRefusedWhileItIsReceived(t *testing.T) {
+	d := decoder(scope.Options{RequestBytesMax: 50})
+	defer d.Arena.Free()
+	m := &wrapperspb.StringValue{}
+	for text, want := range map[string]bool{"short": false, strings.Repeat("x", 100): true} {
+		err := d.Receive(func(message any) error {
+			if Refused(message) {
+				t.Error("refused before it was decoded")
+			}
+			_, err := d.Unmarshal([]byte(wire(t, wrapperspb.String(text))), m)
+			if Refused(message) != want {
+				t.Errorf("refused %v, want %v", !want, want)
+			}
+			return err
+		}, m)
+		if err != nil || Refused(m) {
+			t.Errorf("%v; afterwards nobody waits for it: %v", err, Refused(m))
+		}
+		d = decoder(d.Limits)
+	}
+}
+
 func TestReceiveLetsACodecFindTheDecoder(t *testing.T) {
 	d := decoder(scope.Options{})
 	defer d.Arena.Free()

@@ -6,7 +6,7 @@
 // 	protoc        (unknown)
 // source: harena/test/echo.proto
 
-package testpb
+package echotest
 
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
