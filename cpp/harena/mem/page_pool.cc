@@ -187,6 +187,17 @@ void PagePool::Free(void* data, size_t bytes) noexcept {
   FreeRecycled(data, size_class);
 }
 
+void PagePool::CountMoved(uint64_t blocks) noexcept {
+  // A quarantine has no caches, and maybe no index.
+  ThreadCache* const cache = recycled_class_count_ != 0 ? thread_caches[index_] : nullptr;
+  if (HARENA_UNLIKELY(cache == nullptr || cache->pool.load(std::memory_order_relaxed) != this)) {
+    moved_blocks_.fetch_add(blocks, std::memory_order_relaxed);
+    return;
+  }
+  std::atomic<uint64_t>& moved = cache->moved_blocks;
+  moved.store(moved.load(std::memory_order_relaxed) + blocks, std::memory_order_relaxed);
+}
+
 HARENA_INLINE void PagePool::FreeRecycled(void* data, uint32_t size_class) noexcept {
   const size_t block_bytes = options_.page_bytes << size_class;
   // What AddressSanitizer knows anyway.
@@ -272,6 +283,7 @@ HARENA_NOINLINE ThreadCache* PagePool::MakeCache() noexcept {
 void PagePool::Adopt(ThreadCache& cache) noexcept {
   cache.allocated_bytes = cache.freed_bytes = 0;
   cache.allocated_blocks = cache.freed_blocks = 0;
+  cache.moved_blocks.store(0, std::memory_order_relaxed);
   cache.next = caches_;
   caches_ = &cache;
   cache.pool.store(this);
@@ -285,6 +297,7 @@ void PagePool::Abandon(ThreadCache& cache) noexcept {
   freed_bytes_.fetch_add(cache.freed_bytes);
   allocated_blocks_.fetch_add(cache.allocated_blocks);
   freed_blocks_.fetch_add(cache.freed_blocks);
+  moved_blocks_.fetch_add(cache.moved_blocks.load(std::memory_order_relaxed));
   cache.Unlock();
   ThreadCache** link = &caches_;
   while (*link != &cache) link = &(*link)->next;
@@ -442,12 +455,14 @@ PagePoolStats PagePool::stats() const noexcept {
     freed_bytes = freed_bytes_.load();
     stats.blocks_allocated = allocated_blocks_.load();
     stats.blocks_freed = freed_blocks_.load();
+    stats.blocks_moved = moved_blocks_.load();
     for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
       while (!cache->TryLock()) std::this_thread::yield();
       allocated_bytes += cache->allocated_bytes;
       freed_bytes += cache->freed_bytes;
       stats.blocks_allocated += cache->allocated_blocks;
       stats.blocks_freed += cache->freed_blocks;
+      stats.blocks_moved += cache->moved_blocks.load(std::memory_order_relaxed);
       stats.bytes_thread_cached += cache->cached_bytes;
       cache->Unlock();
     }

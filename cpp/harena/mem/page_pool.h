@@ -82,6 +82,11 @@ class PagePool {
   /// block of this pool, or of another size class, stops the process.
   void Free(void* data, size_t bytes) noexcept;
 
+  /// Says of `blocks` blocks, about to be freed or just freed, that another thread took them: the
+  /// pool itself does not look. As cheap as a count of the thread's own. Those of a quarantine are
+  /// not counted.
+  void CountMoved(uint64_t blocks) noexcept;
+
   /// The bytes that TryAllocate(bytes_min) would give.
   size_t BlockBytes(size_t bytes_min) const noexcept;
 
@@ -178,6 +183,7 @@ class PagePool {
   std::atomic<uint64_t> freed_bytes_{0};
   std::atomic<uint64_t> allocated_blocks_{0};
   std::atomic<uint64_t> freed_blocks_{0};
+  std::atomic<uint64_t> moved_blocks_{0};
 };
 
 }  // namespace harena

@@ -89,6 +89,8 @@ struct PagePoolStats {
                                    ///< pages and agreed. Whether it has some is its own affair.
   uint64_t blocks_allocated = 0;   ///< Blocks handed out since the start.
   uint64_t blocks_freed = 0;       ///< Blocks that came back since the start.
+  uint64_t blocks_moved = 0;       ///< Of these, those of scopes of a ScopePool that ended on
+                                   ///< another thread than they began on.
   uint64_t regions_mapped = 0;     ///< Times the page source was asked for memory and gave it.
   uint64_t regions_unmapped = 0;   ///< Times a region went back whole.
   uint64_t bytes_decommitted = 0;  ///< Given back to the system by decay or by the retention bound.

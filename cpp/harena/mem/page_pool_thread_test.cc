@@ -217,6 +217,30 @@ TEST(ThreadCache, AThreadOutlivesAPoolAndUsesTheNextWithItsIndex) {
   }
 }
 
+// Whether the thread has a cache, never had one, or has the one of the pool before at that index.
+TEST(ThreadCache, MovedBlocksAreCountedForTheirPoolAlone) {
+  Worker with_cache;
+  for (int round = 0; round < 3; ++round) {
+    PagePool pool(TestOptions());
+    std::vector<Block> blocks = AllocateMany(pool, 4, 1);
+    pool.CountMoved(1);
+    with_cache.Run([&] { pool.CountMoved(2); });
+    with_cache.Run([&] {
+      FreeAll(pool, blocks);
+      pool.CountMoved(4);
+    });
+    std::thread([&] { pool.CountMoved(8); }).join();
+    EXPECT_EQ(pool.stats().blocks_moved, 15u);
+  }
+  PagePool pool(TestOptions());
+  const Block block = pool.TryAllocate(1);
+  PagePool* const quarantine = pool.Quarantine();
+  ASSERT_NE(quarantine, nullptr);
+  quarantine->CountMoved(1);
+  EXPECT_EQ(pool.stats().blocks_moved, 0u);
+  pool.Free(block.data, block.bytes);
+}
+
 TEST(ThreadCache, AThreadEndsAfterItsPoolDied) {
   std::optional<Worker> worker(std::in_place);
   std::optional<PagePool> pool(std::in_place, TestOptions());

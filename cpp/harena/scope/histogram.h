@@ -32,6 +32,21 @@ struct BytesHistogram : PowersHistogram {
   static constexpr size_t BytesMax(size_t bucket) noexcept { return Max(bucket); }
 };
 
+/// Requests by the blocks that they took: 1, up to 2, up to 4 and so on to 64.
+struct BlocksHistogram {
+  /// The last one holds what is beyond 64.
+  static constexpr size_t kBuckets = 8;
+
+  static constexpr size_t BucketOf(uint64_t blocks) noexcept {
+    if (blocks <= 1) return 0;
+    return std::min(static_cast<size_t>(std::bit_width(blocks - 1)), kBuckets - 1);
+  }
+  /// The most blocks that one of the buckets holds. REQUIRES: bucket + 1 < kBuckets.
+  static constexpr uint64_t BlocksMax(size_t bucket) noexcept { return uint64_t{1} << bucket; }
+
+  std::array<uint64_t, kBuckets> counts{};
+};
+
 /// Durations, from about a microsecond to about a second.
 struct DurationHistogram : PowersHistogram {
   /// The longest that one of the buckets holds, in seconds. REQUIRES: bucket + 1 < kBuckets.

@@ -22,6 +22,17 @@ TEST(BytesHistogram, ReachesFromOneKibToOneGib) {
   EXPECT_EQ(BytesHistogram::BucketOf(SIZE_MAX), BytesHistogram::kBuckets - 1);
 }
 
+TEST(BlocksHistogram, EachBucketHoldsUpToItsBlocks) {
+  EXPECT_EQ(BlocksHistogram::BucketOf(0), 0u);
+  for (size_t bucket = 0; bucket + 1 < BlocksHistogram::kBuckets; ++bucket) {
+    const uint64_t blocks_max = BlocksHistogram::BlocksMax(bucket);
+    EXPECT_EQ(BlocksHistogram::BucketOf(blocks_max), bucket) << blocks_max;
+    EXPECT_EQ(BlocksHistogram::BucketOf(blocks_max + 1), bucket + 1) << blocks_max;
+  }
+  EXPECT_EQ(BlocksHistogram::BlocksMax(BlocksHistogram::kBuckets - 2), 64u);
+  EXPECT_EQ(BlocksHistogram::BucketOf(UINT64_MAX), BlocksHistogram::kBuckets - 1);
+}
+
 TEST(DurationHistogram, ReachesFromAMicrosecondToASecond) {
   EXPECT_DOUBLE_EQ(DurationHistogram::SecondsMax(0), 1.024e-6);
   EXPECT_NEAR(DurationHistogram::SecondsMax(DurationHistogram::kBuckets - 2), 1.07, 0.01);

@@ -45,8 +45,9 @@ ScopeUse UseOf(const ScopeCore& core) noexcept {
 
 }  // namespace
 
-// Gives back all memory, and says how many blocks that were.
-HARENA_INLINE uint64_t ScopeCore::End(ScopeCore* core) noexcept {
+// Gives back all memory, and says how many blocks that were. `moved`: it was made on another
+// thread.
+HARENA_INLINE uint64_t ScopeCore::End(ScopeCore* core, bool moved) noexcept {
   if (core->outside_bytes != 0) ProcessBudget().Refund(core->outside_bytes);
   PagePool& pool = *core->arena.options().pool;
   const Block first = core->first_block;
@@ -54,8 +55,11 @@ HARENA_INLINE uint64_t ScopeCore::End(ScopeCore* core) noexcept {
   // Objects of the scope may own scopes.
   const uint64_t outer_blocks = std::exchange(ScopeCompanion::blocks_, 0);
   core->~ScopeCore();
+  const uint64_t all_blocks = blocks + std::exchange(ScopeCompanion::blocks_, outer_blocks);
+  // While a block is still out: the pool may be destroyed once it has all of them.
+  if (HARENA_UNLIKELY(moved)) pool.CountMoved(all_blocks);
   pool.Free(first.data, first.bytes);
-  return blocks + std::exchange(ScopeCompanion::blocks_, outer_blocks);
+  return all_blocks;
 }
 
 HARENA_NOINLINE void ScopeCore::RecordTimes() const noexcept {
@@ -79,19 +83,20 @@ void ScopeCore::Release(ScopeCore* core) noexcept {
   }
   PoolState* const state = core->pool_state;
   if (state == nullptr) {
-    End(core);
+    End(core, /*moved=*/false);
     return;
   }
   if (HARENA_UNLIKELY(core->detached)) state->detached_live.Remove(core->detached_link);
   if (HARENA_UNLIKELY(core->timed)) core->RecordTimes();
   CountLane& lane = state->counts.OfThread();
-  state->RecordEnd(UseOf(*core), lane);
+  const ScopeUse use = UseOf(*core);
+  state->RecordEnd(use, lane);
   if (HARENA_LIKELY(core->sampled_number == 0)) {
-    PoolState::RecordRelease(lane, End(core));
+    PoolState::RecordRelease(lane, End(core, use.moved));
     return;
   }
   const ScopeEndFrame frame(state->name, core->sampled_number);
-  PoolState::RecordRelease(lane, End(core));
+  PoolState::RecordRelease(lane, End(core, use.moved));
 }
 
 size_t FirstBlockBytes(const PagePool& pool, size_t wanted_bytes, size_t bytes_max) noexcept {

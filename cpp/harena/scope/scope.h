@@ -155,7 +155,7 @@ struct ScopeCore {
   static void Release(ScopeCore* core) noexcept;
 
  private:
-  static uint64_t End(ScopeCore* core) noexcept;
+  static uint64_t End(ScopeCore* core, bool moved) noexcept;
   void RecordTimes() const noexcept;
 };
 

@@ -53,6 +53,7 @@ TEST_F(ScopeCountsTest, AreExactWhenTheScopesHaveEnded) {
   EXPECT_EQ(stats.wire_bytes_sum, kAll * 500);
   EXPECT_EQ(stats.block_bytes_sum, kAll * pool_.options().page_bytes);
   EXPECT_EQ(stats.blocks_sum, kAll);
+  EXPECT_EQ(stats.blocks.counts[0], kAll);
   EXPECT_GE(stats.bytes_max, 1000 + kScopes - 1);
 }
 
@@ -65,6 +66,51 @@ TEST_F(ScopeCountsTest, SayHowManyEndedOnAnotherThread) {
   const ScopePoolStats stats = scopes_.stats();
   EXPECT_EQ(stats.scopes_ended, 4u);
   EXPECT_EQ(stats.scopes_moved, 3u);
+  EXPECT_EQ(pool_.stats().blocks_moved, 3u);
+}
+
+// While the threads are there, and when their counts went to the pool.
+TEST_F(ScopeCountsTest, SayHowManyBlocksOfAPoolCameBackOnAnotherThread) {
+  constexpr uint64_t kThreads = kThreadSlots + 20, kScopes = 50;
+  ScopePool unsampled({.quarantine_one_in = 0, .page_pool = &pool_});
+  std::vector<std::vector<Scope>> scopes(kThreads);
+  for (auto& some : scopes) {
+    for (uint64_t i = 0; i < kScopes; ++i) some.push_back(unsampled.Acquire());
+  }
+  std::barrier ended(kThreads + 1), read(kThreads + 1);
+  std::vector<std::thread> threads;
+  for (auto& some : scopes) {
+    threads.emplace_back([&] {
+      static_cast<void>(ThreadSlot());
+      some.clear();
+      ended.arrive_and_wait();
+      read.arrive_and_wait();
+    });
+  }
+  // Who looks meanwhile sees it grow, and no further than it may.
+  uint64_t seen = 0;
+  while (seen < kThreads * kScopes) {
+    const uint64_t moved = pool_.stats().blocks_moved;
+    EXPECT_GE(moved, seen);
+    seen = moved;
+  }
+  ended.arrive_and_wait();
+  EXPECT_EQ(pool_.stats().blocks_moved, kThreads * kScopes);
+  read.arrive_and_wait();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(pool_.stats().blocks_moved, kThreads * kScopes);
+  EXPECT_EQ(pool_.stats().blocks_freed, kThreads * kScopes);
+}
+
+// A scope in quarantine has blocks of another pool.
+TEST_F(ScopeCountsTest, LeaveOutTheBlocksOfSampledScopes) {
+  ScopePool sampled({.quarantine_one_in = 1, .page_pool = &pool_});
+  std::optional<Scope> scope(sampled.Acquire());
+  std::thread([&] { scope.reset(); }).join();
+  EXPECT_EQ(sampled.stats().scopes_sampled, 1u);
+  EXPECT_EQ(sampled.stats().scopes_moved, 1u);
+  EXPECT_EQ(sampled.stats().blocks_sum, 1u);
+  EXPECT_EQ(pool_.stats().blocks_moved, 0u);
 }
 
 TEST_F(ScopeCountsTest, SayHowManyBlocksWereTaken) {
@@ -74,7 +120,11 @@ TEST_F(ScopeCountsTest, SayHowManyBlocksWereTaken) {
   }
   const PagePoolStats pool = pool_.stats();
   EXPECT_GT(pool.blocks_allocated, 1u);
-  EXPECT_EQ(scopes_.stats().blocks_sum, pool.blocks_allocated);
+  const ScopePoolStats stats = scopes_.stats();
+  EXPECT_EQ(stats.blocks_sum, pool.blocks_allocated);
+  EXPECT_EQ(stats.blocks.counts[BlocksHistogram::BucketOf(pool.blocks_allocated)], 1u);
+  Serve(1);
+  EXPECT_EQ(scopes_.stats().blocks.counts[0], 1u);
 }
 
 // A scope that ends because another one does has blocks of its own.

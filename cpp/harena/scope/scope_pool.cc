@@ -122,6 +122,9 @@ ScopePoolStats ScopePool::stats() const noexcept {
       stats.bytes.counts[i] += ended;
       stats.scopes_ended += ended;
     }
+    for (size_t i = 0; i < stats.blocks.counts.size(); ++i) {
+      stats.blocks.counts[i] += lane.released[i].load(std::memory_order_relaxed);
+    }
     stats.bytes_max = std::max<uint64_t>(stats.bytes_max, lane.bytes_max.load());
   });
   stats.scopes_made = counts.Sum(&CountLane::made);

@@ -35,8 +35,11 @@ struct ScopePoolStats {
   uint64_t bytes_sum = 0;             ///< What they used together.
   uint64_t bytes_max = 0;             ///< The most that one of them used.
   uint64_t block_bytes_sum = 0;       ///< Bytes of the blocks that they took for it.
-  uint64_t blocks_sum = 0;            ///< Those of these blocks that were a page pool's.
-  uint64_t overflows = 0;             ///< Of the ended ones, that needed more than the first block.
+  /// The ended ones, by the blocks of page pools that they took. A scope that is just ending may be
+  /// among the ended ones already and not yet here.
+  BlocksHistogram blocks;
+  uint64_t blocks_sum = 0;  ///< What they took together.
+  uint64_t overflows = 0;   ///< Of the ended ones, that needed more than the first block.
   /// What their budgets counted beside blocks: string bodies that protobuf keeps on the heap, which
   /// are as many bytes as the request has where nobody counts them one by one.
   uint64_t outside_bytes_sum = 0;

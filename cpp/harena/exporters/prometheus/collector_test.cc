@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <google/protobuf/empty.pb.h>
@@ -208,8 +209,27 @@ TEST_F(CollectorTest, BlocksAreCountedByMethod) {
   TestServer server(pool_);
   server.Serve(200'000);
   server.Serve(1);
-  EXPECT_EQ(Counter("harena_scope_blocks_total"), static_cast<double>(pool_.stats().blocks_freed));
+  const auto blocks = Find("harena_scope_blocks", {})->histogram;
+  EXPECT_EQ(blocks.sample_sum, static_cast<double>(pool_.stats().blocks_freed));
+  EXPECT_EQ(blocks.sample_count, 2u);
+  EXPECT_EQ(blocks.bucket.front().upper_bound, 1);
+  EXPECT_EQ(blocks.bucket.front().cumulative_count, 1u);
+  EXPECT_TRUE(std::isinf(blocks.bucket.back().upper_bound));
+}
+
+TEST_F(CollectorTest, BlocksThatComeBackOnAnotherThreadAreCountedByPool) {
+  const Labels pool = {{"pool", std::to_string(pool_.index())}};
+  TestServer server(pool_);
+  server.Serve(1);
   EXPECT_EQ(Counter("harena_scopes_moved_total"), 0);
+  EXPECT_EQ(Counter("harena_pool_blocks_moved_total", pool), 0);
+  std::optional<Scope> scope(server.method().scopes().Acquire());
+  static_cast<void>(scope->arena().Allocate(200'000));
+  const uint64_t blocks = scope->arena().stats().blocks;
+  EXPECT_GT(blocks, 1u);
+  std::thread([&] { scope.reset(); }).join();
+  EXPECT_EQ(Counter("harena_scopes_moved_total"), 1);
+  EXPECT_EQ(Counter("harena_pool_blocks_moved_total", pool), static_cast<double>(blocks));
 }
 
 TEST_F(CollectorTest, HugePagesAreWhatTheSystemAgreedTo) {

@@ -44,6 +44,7 @@ struct alignas(64) ThreadCache {
   uint64_t freed_bytes = 0;
   uint64_t allocated_blocks = 0;
   uint64_t freed_blocks = 0;
+  std::atomic<uint64_t> moved_blocks{0};  // written by its thread alone, without the lock
   std::array<Stack, kSizeClassesMax> stacks;
   ThreadCache* next = nullptr;  // guarded by the registry's mutex
 };

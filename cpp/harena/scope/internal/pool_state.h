@@ -53,7 +53,7 @@ struct PoolState {
   /// Counts the blocks that went back. Nothing of the state may be touched after it.
   static void RecordRelease(CountLane& lane, uint64_t blocks) noexcept {
     lane.Add(lane.blocks_sum, blocks);
-    lane.Add(lane.released, 1, std::memory_order_release);
+    lane.Add(lane.released[BlocksHistogram::BucketOf(blocks)], 1, std::memory_order_release);
   }
 
   /// Ends `state` now, or once its last scope is released. Thread rule: any thread.
@@ -61,10 +61,7 @@ struct PoolState {
 
  private:
   // REQUIRES: no scope is made any more.
-  bool AllReleased() const noexcept {
-    return counts.Sum(&CountLane::released, std::memory_order_acquire) ==
-           counts.Sum(&CountLane::made);
-  }
+  bool AllReleased() const noexcept { return counts.SumReleased() == counts.Sum(&CountLane::made); }
 
   PoolState* next_left_ = nullptr;
 };

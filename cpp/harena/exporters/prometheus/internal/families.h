@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,12 +43,13 @@ class Values {
     (family_.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) =
         static_cast<double>(value);
   }
-  /// A histogram and the sum of what it counts, in bytes or nanoseconds.
+  /// A histogram and the sum of what it counts, in bytes, nanoseconds or blocks.
   void Add(const BytesHistogram& counts, uint64_t bytes_sum);
   void Add(const DurationHistogram& counts, uint64_t nanos_sum);
+  void Add(const BlocksHistogram& counts, uint64_t blocks_sum);
 
  private:
-  void AddHistogram(const PowersHistogram& counts, double sum, double (*bound)(size_t bucket));
+  void AddHistogram(std::span<const uint64_t> counts, double sum, double (*bound)(size_t bucket));
   ClientMetric& New(std::initializer_list<ClientMetric::Label> further);
 
   MetricFamily& family_;
