@@ -1,5 +1,6 @@
 // What limits cost: the same request parsed without any, with one that is far away, and with one of
 // four times what it takes.
+#include <random>
 #include <string>
 
 #include <benchmark/benchmark.h>
@@ -14,13 +15,48 @@
 namespace harena::pb {
 namespace {
 
-std::string Wire() {
+// Many small parts.
+std::string Parts() {
   harena::test::Shapes request;
   for (int i = 0; i < 3000; ++i) {
     request.add_leaves()->set_name("a leaf with a name of some length");
     (*request.mutable_counts())["key " + std::to_string(i)] = i;
     request.add_packed(i);
   }
+  return request.SerializeAsString();
+}
+
+// Many small parts with numbers and hashes, which look like lengths now and then.
+std::string Noise() {
+  std::mt19937_64 random(2);
+  harena::test::Shapes request;
+  for (int i = 0; i < 2500; ++i) {
+    harena::test::Shapes& child = *request.add_children();
+    const uint64_t hash[] = {random(), random()};
+    child.set_blob(hash, sizeof hash);
+    child.set_ratio(static_cast<double>(random()));
+    child.set_text("a text of some length");
+    for (int j = 0; j < 4; ++j) child.add_packed(static_cast<int32_t>(random() >> 40));
+  }
+  return request.SerializeAsString();
+}
+
+// One part of bytes that may be anything, as pictures are.
+std::string Blob() {
+  std::mt19937_64 random(1);
+  std::string bytes(160'000, '\0');
+  for (char& byte : bytes) byte = static_cast<char>(random());
+  harena::test::Shapes request;
+  request.set_blob(bytes);
+  return request.SerializeAsString();
+}
+
+// As small as most requests are.
+std::string Small() {
+  harena::test::Shapes request;
+  request.set_text("a text of more bytes than a string holds in itself");
+  request.set_number(7);
+  request.add_leaves()->set_name("a leaf");
   return request.SerializeAsString();
 }
 
@@ -31,8 +67,7 @@ size_t NeedBytes(Mode mode, const std::string& wire) {
 }
 
 // `times` of its need is the limit; none for 0.
-void Parse160Kilobytes(benchmark::State& state, Mode mode, size_t times) {
-  const std::string wire = Wire();
+void ParseRequest(benchmark::State& state, Mode mode, const std::string& wire, size_t times) {
   ScopePool scopes(
       {.mode = mode,
        .request_bytes_max = times == 0 ? kUnlimitedBytes : times * NeedBytes(mode, wire)});
@@ -43,15 +78,32 @@ void Parse160Kilobytes(benchmark::State& state, Mode mode, size_t times) {
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(wire.size()));
 }
 
-BENCHMARK_CAPTURE(Parse160Kilobytes, arena_unlimited, Mode::kArena, 0);
-BENCHMARK_CAPTURE(Parse160Kilobytes, arena_400_times, Mode::kArena, 400);
-BENCHMARK_CAPTURE(Parse160Kilobytes, arena_4_times, Mode::kArena, 4);
-BENCHMARK_CAPTURE(Parse160Kilobytes, pages_unlimited, Mode::kPages, 0);
-BENCHMARK_CAPTURE(Parse160Kilobytes, pages_400_times, Mode::kPages, 400);
-BENCHMARK_CAPTURE(Parse160Kilobytes, pages_4_times, Mode::kPages, 4);
-BENCHMARK_CAPTURE(Parse160Kilobytes, codec_unlimited, Mode::kCodec, 0);
-BENCHMARK_CAPTURE(Parse160Kilobytes, codec_400_times, Mode::kCodec, 400);
-BENCHMARK_CAPTURE(Parse160Kilobytes, codec_4_times, Mode::kCodec, 4);
+// Every request in every mode with every limit.
+[[maybe_unused]] const bool kRegistered = [] {
+  struct Request {
+    const char* name;
+    std::string (*make)();
+  };
+  struct Limit {
+    const char* name;
+    size_t times;
+  };
+  for (const Request& request : {Request{"160kb_parts", Parts}, Request{"180kb_noise", Noise},
+                                 Request{"160kb_blob", Blob}, Request{"small", Small}}) {
+    for (const Mode mode : {Mode::kArena, Mode::kPages, Mode::kCodec}) {
+      for (const Limit& limit :
+           {Limit{"unlimited", 0}, Limit{"400_times", 400}, Limit{"4_times", 4}}) {
+        const std::string name = std::string("ParseRequest/") + request.name + "_" +
+                                 std::string(ToString(mode)) + "_" + limit.name;
+        benchmark::RegisterBenchmark(name.c_str(), [mode, make = request.make,
+                                                    times = limit.times](benchmark::State& state) {
+          ParseRequest(state, mode, make(), times);
+        });
+      }
+    }
+  }
+  return true;
+}();
 
 // What each parse within limits asks about its type, where a thread serves so many types in turn.
 void AskAboutTypesInTurn(benchmark::State& state) {

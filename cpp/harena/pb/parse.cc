@@ -366,6 +366,11 @@ ParseResult Parse(Scope& scope, std::string_view wire, MessageLite& message) noe
   return ExplainMalformed(scope, wire, message, Parse(scope, input, wire.size(), message));
 }
 
+std::string MissingFields(Scope& scope, const MessageLite& message) {
+  if (Unlimited(scope)) return message.InitializationErrorString();
+  return message.IsInitialized() ? std::string() : "required fields are missing";
+}
+
 #if HARENA_CODEC
 ParseResult ParseFrozenInto(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
                             MessageLite& message, bool has_codec) noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include <google/protobuf/io/zero_copy_stream.h>
@@ -42,6 +43,12 @@ ParseResult Parse(Scope& scope, google::protobuf::io::ZeroCopyInputStream& input
 /// The same for contiguous input.
 ParseResult Parse(Scope& scope, std::string_view wire,
                   google::protobuf::MessageLite& message) noexcept;
+
+/// What a message lacks that Parse() called kMalformed, as protobuf lists it: nothing when its wire
+/// was bad and no required field is missing. Within limits it says no more than that something is:
+/// protobuf names each field by its path, which may come to a hundred times the wire.
+/// Thread rule: the scope's thread.
+std::string MissingFields(Scope& scope, const google::protobuf::MessageLite& message);
 
 /// Why a parse onto `scope` answered kMalformed: kRefused, with the refusal of depth_max, when the
 /// same bytes nest deeper than the scope allows, and otherwise kMalformed. For callers that can

@@ -79,6 +79,20 @@ TEST_P(EveryType, PiecesOfEverySize) {
   }
 }
 
+// Strings and packed fields that no buffer of the codec's holds.
+TEST_P(EveryType, LongFieldsInPieces) {
+  for (int round = 0; round < 8; ++round) {
+    const std::unique_ptr<Message> message(subject_.prototype->New());
+    FillRandomly(*message, random_, {.depth_max = 2, .fields_max = 12, .long_bytes_max = 200'000});
+    const std::string wire = StockBytes(*message);
+    for (const ChunkSizes& sizes : std::initializer_list<ChunkSizes>{
+             {1000}, {4096, 17}, {65'536}, {65'535, 1, 65'537}, {1 << 23}}) {
+      ASSERT_EQ(Difference(subject_, wire, Way::kFrozen, sizes), "");
+      ASSERT_EQ(Difference(subject_, wire, Way::kOpen, sizes), "");
+    }
+  }
+}
+
 // Where a small message is cut in two does not matter.
 TEST_P(EveryType, CutAtEveryByte) {
   const std::string wire = RandomWire(2, 12).substr(0, 600);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "harena/pb/budget_frame.h"
 #include "harena/pb/codec/builder.h"
@@ -13,10 +14,15 @@ namespace harena::pb {
 
 // What the guarded parse may touch of its arena.
 struct ParseGuard {
-  static Budget& Begin(MessageArena& home) noexcept {
+  static const google::protobuf::MessageLite& Begin(MessageArena& home) noexcept {
     // Once: what a second parse finds is not empty any more, and is for protobuf to change.
-    home.guarded_ = nullptr;
-    return home.budget();
+    return *std::exchange(home.guarded_, nullptr);
+  }
+  // Whether protobuf, asked for the missing fields, would list them beside a limit.
+  static bool MayListNothing(const MessageArena& home) noexcept {
+    return home.required_fields_ == RequiredFields::kMustBeThere &&
+           (home.budget_.bytes_max() != kUnlimitedBytes ||
+            ProcessBudget().bytes_max() != kUnlimitedBytes);
   }
   static void Refuse(MessageArena& home, const Refusal& refusal) noexcept {
     home.refused_parse_ = refusal;
@@ -59,8 +65,12 @@ const char* ParseGuarded(MessageArena& home, ParseContext& context, GuardedParse
     levels_left = std::min(levels_left, home.depth_max() - 1);
   }
   const StepTimer timer(home.parse_nanos());
+  const google::protobuf::MessageLite& message = ParseGuard::Begin(home);
   try {
-    const char* const end = ParseWithinBudget(home, ParseGuard::Begin(home), parse, state);
+    const char* end = ParseWithinBudget(home, home.budget(), parse, state);
+    if (end != nullptr && ParseGuard::MayListNothing(home) && !message.IsInitialized()) {
+      end = nullptr;
+    }
     if (end == nullptr) ParseGuard::NoteMalformed(home);
     return end;
   } catch (const BudgetExceeded& exceeded) {

@@ -27,13 +27,38 @@ TEST(GuardedParse, GivesTheSameMessage) {
     Scope scope({.page_pool = &pool, .mode = mode});
     auto* message = scope.CreateMessage<Whole>();
     MessageArena& home = MessageArena::Of(scope);
-    home.GuardParse(*message);
+    home.GuardParse(*message, RequiredFields::kMayBeMissing);
     google::protobuf::io::ArrayInputStream input(wire.data(), static_cast<int>(wire.size()), 100);
     ASSERT_TRUE(message->ParseFromZeroCopyStream(&input)) << ToString(mode);
     EXPECT_EQ(BytesOf(*message), wire) << ToString(mode);
     EXPECT_FALSE(home.refused_parse());
     EXPECT_FALSE(home.malformed_parse());
     EXPECT_FALSE(home.Guards(*message)) << "for one parse only";
+  }
+}
+
+// Texts longer than what is kept to put them together, in input that comes in pieces.
+TEST(GuardedParse, LongTextsComeWhole) {
+  PagePool pool(TestOptions());
+  for (const size_t bytes :
+       {size_t{60} << 10, size_t{64} << 10, size_t{65} << 10, size_t{1} << 20}) {
+    Whole whole;
+    whole.set_text(std::string(bytes, 'x'));
+    whole.add_texts(std::string(bytes, 'y'));
+    whole.add_texts(std::string(2 * bytes, 'z'));
+    const std::string wire = whole.SerializeAsString();
+    for (const Mode mode : kArenaModes) {
+      for (const int piece_bytes : {100, 4000, 100'000}) {
+        Scope scope({.page_pool = &pool, .mode = mode});
+        auto* message = scope.CreateMessage<Whole>();
+        MessageArena::Of(scope).GuardParse(*message, RequiredFields::kMayBeMissing);
+        google::protobuf::io::ArrayInputStream input(wire.data(), static_cast<int>(wire.size()),
+                                                     piece_bytes);
+        ASSERT_TRUE(message->ParseFromZeroCopyStream(&input));
+        EXPECT_TRUE(BytesOf(*message) == wire)
+            << ToString(mode) << ", " << bytes << " in pieces of " << piece_bytes;
+      }
+    }
   }
 }
 
@@ -45,7 +70,7 @@ TEST(GuardedParse, StaysWithinTheBudgetAndThrowsNothing) {
     Scope scope({.request_bytes_max = bytes_max, .page_pool = &pool, .mode = mode});
     auto* message = scope.CreateMessage<Whole>();
     MessageArena& home = MessageArena::Of(scope);
-    home.GuardParse(*message);
+    home.GuardParse(*message, RequiredFields::kMayBeMissing);
     EXPECT_FALSE(message->ParseFromString(wire)) << ToString(mode);
     ASSERT_TRUE(home.refused_parse()) << ToString(mode);
     EXPECT_FALSE(home.malformed_parse());
@@ -60,7 +85,7 @@ TEST(GuardedParse, BadInputIsNoRefusal) {
   for (const Mode mode : kArenaModes) {
     Scope scope({.page_pool = &pool, .mode = mode});
     auto* message = scope.CreateMessage<Whole>();
-    MessageArena::Of(scope).GuardParse(*message);
+    MessageArena::Of(scope).GuardParse(*message, RequiredFields::kMayBeMissing);
     EXPECT_FALSE(message->ParseFromString(LargeWire() + "\x0a"));
     EXPECT_FALSE(MessageArena::Of(scope).refused_parse());
     EXPECT_TRUE(MessageArena::Of(scope).malformed_parse());
@@ -74,7 +99,7 @@ TEST(GuardedParse, OnlyTheMessageThatWasNamed) {
                .mode = Mode::kCodec});
   auto* guarded = scope.CreateMessage<Whole>();
   auto* other = scope.CreateMessage<Whole>();
-  MessageArena::Of(scope).GuardParse(*guarded);
+  MessageArena::Of(scope).GuardParse(*guarded, RequiredFields::kMayBeMissing);
   EXPECT_TRUE(other->ParseFromString(LargeWire())) << "nobody's frame stands";
   EXPECT_TRUE(MessageArena::Of(scope).Guards(*guarded));
 }

@@ -9,14 +9,18 @@
 #include <gtest/gtest.h>
 
 #include "harena/mem/test_pool.h"
+#include "harena/pb/codec/test_heap_bytes.h"
 #include "harena/pb/codec/test_hostile_wire.h"
 #include "harena/pb/codec/test_limited_parse.h"
 #include "harena/pb/codec/test_log.h"
 #include "harena/pb/codec/test_subject.h"
+#include "harena/pb/message.h"
+#include "harena/pb/message_arena.h"
 #include "harena/pb/reusable.h"
 #include "harena/pb/test_wire.h"
 #include "harena/pb/wire/heap_meter.h"
 #include "harena/pb/wire/shape.h"
+#include "harena/test/codec_scalars2.pb.h"
 #include "tests/safety_count.h"
 
 namespace harena::pb::codec::test {
@@ -142,16 +146,77 @@ TEST_P(Hostile, NothingTakesMoreThanItsBudgetAndWhatFitsIsServed) {
 }
 
 // protobuf's list of missing fields names each by its whole path: here a hundred times the wire.
-TEST_P(Hostile, PathsOfMissingFieldsAreNotListedWithinALimit) {
+std::string WireWithoutRequiredFields() {
   using pb::test::Field;
   std::string wire;
   for (int i = 0; i < 500; ++i) wire += Field(5, "");
   for (int level = 0; level < 80; ++level) wire = Field(5, wire);
+  return wire;
+}
+
+TEST_P(Hostile, PathsOfMissingFieldsAreNotListedWithinALimit) {
+  const std::string wire = WireWithoutRequiredFields();
   for (const Mode mode : {Mode::kArena, Mode::kPages, Mode::kCodec}) {
     const LimitedOutcome outcome =
         Run(SubjectNamed("harena.test.codec.Required2"), mode, kMiB, wire, wire.size());
     EXPECT_EQ(outcome.status, ParseStatus::kMalformed);
     EXPECT_LE(outcome.heap_bytes, 100 * kKiB) << ToString(mode);
+  }
+}
+
+// The same where a framework parses: protobuf's own frame would list them after our parser.
+TEST(GuardedParse, PathsOfMissingFieldsAreNotListedWithinALimit) {
+  PagePool pool(TestOptions());
+  const std::string wire = WireWithoutRequiredFields();
+  for (const Mode mode : {Mode::kArena, Mode::kPages, Mode::kCodec}) {
+    for (const bool limited : {true, false}) {
+      Scope scope({.request_bytes_max = limited ? kMiB : kUnlimitedBytes,
+                   .page_pool = &pool,
+                   .mode = mode});
+      auto* message = scope.CreateMessage<harena::test::codec::Required2>();
+      MessageArena& home = MessageArena::Of(scope);
+      home.GuardParse(*message, RequiredFields::kMustBeThere);
+      HeapWatch watch([] { return size_t{0}; });
+      const auto listed = LogOf([&] { EXPECT_FALSE(message->ParseFromString(wire)); });
+      EXPECT_EQ(listed.empty(), limited) << ToString(mode);
+      if (!limited) continue;
+      EXPECT_LE(watch.heap_bytes_max(), 100 * kKiB) << ToString(mode);
+      EXPECT_TRUE(home.malformed_parse()) << ToString(mode);
+      EXPECT_FALSE(home.refused_parse()) << ToString(mode);
+    }
+  }
+}
+
+// The same for what adapters tell of a request that was malformed.
+TEST(MissingFields, AreListedOnlyWithoutALimit) {
+  PagePool pool(TestOptions());
+  const std::string wire = WireWithoutRequiredFields();
+  for (const bool limited : {true, false}) {
+    Scope scope({.request_bytes_max = limited ? kMiB : kUnlimitedBytes, .page_pool = &pool});
+    auto* message = scope.CreateMessage<harena::test::codec::Required2>();
+    const SilentLog quiet;
+    EXPECT_EQ(Parse(scope, wire, *message).status, ParseStatus::kMalformed);
+    HeapWatch watch([] { return size_t{0}; });
+    const std::string missing = MissingFields(scope, *message);
+    EXPECT_EQ(missing == "required fields are missing", limited);
+    EXPECT_EQ(watch.heap_bytes_max() <= 100 * kKiB, limited);
+    EXPECT_EQ(missing.size() > 50 * wire.size(), !limited);
+  }
+  Scope scope({.request_bytes_max = kMiB, .page_pool = &pool});
+  auto* inner = scope.CreateMessage<harena::test::codec::Required2::Inner>();
+  inner->set_data("all that it needs");
+  EXPECT_EQ(MissingFields(scope, *inner), "");
+}
+
+TEST(GuardedParse, RequiredFieldsMayBeMissingWhereTheFrameworkSaysSo) {
+  PagePool pool(TestOptions());
+  for (const Mode mode : {Mode::kArena, Mode::kPages, Mode::kCodec}) {
+    Scope scope({.request_bytes_max = kMiB, .page_pool = &pool, .mode = mode});
+    auto* message = scope.CreateMessage<harena::test::codec::Required2>();
+    MessageArena::Of(scope).GuardParse(*message, RequiredFields::kMayBeMissing);
+    EXPECT_TRUE(message->ParsePartialFromString(pb::test::Field(5, ""))) << ToString(mode);
+    EXPECT_EQ(message->children_size(), 1);
+    EXPECT_FALSE(MessageArena::Of(scope).malformed_parse());
   }
 }
 

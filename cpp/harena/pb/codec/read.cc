@@ -14,8 +14,10 @@ const char* ReadCutText(const char* ptr, int size, ParseContext* context, Builde
   if (size > context->BytesUntilLimit(ptr) || !layout::LimitIsInInput(*context, ptr))
     return nullptr;
   if (!builder.AllowStrings()) return nullptr;
-  ptr = context->ReadString(ptr, size, &builder.scratch());
-  *text = builder.scratch();
+  // Asked for once: a scratch that has become large is dropped when it is asked for again.
+  std::string& scratch = builder.scratch();
+  ptr = context->ReadString(ptr, size, &scratch);
+  *text = scratch;
   return ptr;
 }
 

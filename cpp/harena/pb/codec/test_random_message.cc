@@ -52,8 +52,7 @@ size_t RandomLength(Random& random) {
   }
 }
 
-std::string RandomText(Random& random, bool utf8) {
-  const size_t length = RandomLength(random);
+std::string RandomText(Random& random, bool utf8, size_t length) {
   const bool ascii = OneIn(random, 2);
   std::string text;
   while (text.size() < length) {
@@ -115,13 +114,26 @@ class Filler {
         if (fields_left_ <= 0 || !OneIn(random_, sparse)) continue;
         if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE && depth <= 0) continue;
       }
-      const size_t times = field->is_repeated() ? 1 + Below(random_, 4) : 1;
+      const size_t times = field->is_repeated() ? Times(*field) : 1;
       for (size_t i = 0; i < times; ++i) Put(message, *field, depth);
     }
     if (OneIn(random_, 6)) FillUnknown(message);
   }
 
  private:
+  bool IsLong() { return options_.long_bytes_max != 0 && OneIn(random_, 3); }
+
+  size_t Times(const FieldDescriptor& field) {
+    const bool small = field.is_packable() && IsLong();
+    return 1 + Below(random_, small ? options_.long_bytes_max / 4 : 4);
+  }
+
+  std::string Text(bool utf8) {
+    const size_t length =
+        IsLong() ? Below(random_, options_.long_bytes_max) : RandomLength(random_);
+    return RandomText(random_, utf8, length);
+  }
+
   void FillUnknown(Message& message) {
     if (!options_.unknown_fields) return;
     // Numbers of known fields are fine: the wire is parsed again.
@@ -135,7 +147,7 @@ class Filler {
       case 2:
         return set.AddFixed64(number, random_());
       case 3:
-        return set.AddLengthDelimited(number, RandomText(random_, true));
+        return set.AddLengthDelimited(number, Text(true));
       default:
         return set.AddGroup(number)->AddVarint(5, RandomBits(random_));
     }
@@ -183,7 +195,7 @@ class Filler {
       case FieldDescriptor::CPPTYPE_STRING: {
         const bool utf8 = field.type() == FieldDescriptor::TYPE_STRING &&
                           (MustBeUtf8(field) || OneIn(random_, 2));
-        std::string value = RandomText(random_, utf8);
+        std::string value = Text(utf8);
         return many ? to.AddString(&message, f, std::move(value))
                     : to.SetString(&message, f, std::move(value));
       }

@@ -17,6 +17,7 @@ struct RandomMessageOptions {
   int depth_max = 4;
   int fields_max = 200;  ///< In the whole tree, more or less.
   bool unknown_fields = true;
+  size_t long_bytes_max = 0;  ///< Some strings are up to so long, and some lists, instead of short.
 };
 
 /// Fills `message` by reflection. Required fields are set, proto3 strings are UTF-8, enums are

@@ -11,7 +11,7 @@ CheckedStream::~CheckedStream() {
 
 bool CheckedStream::NextOfPad(const void** data, int* size) noexcept {
   static constexpr char kPad[LengthCheck::kPadBytes] = {};
-  if (!watched_ || pad_bytes_ == sizeof kPad) return false;
+  if (!padded_ || pad_bytes_ == sizeof kPad) return false;
   *data = kPad + pad_bytes_;
   const size_t bytes =
       check_.Piece(kPad + pad_bytes_, sizeof kPad - pad_bytes_, wire_bytes_ + pad_bytes_);

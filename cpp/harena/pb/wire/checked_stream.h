@@ -24,8 +24,7 @@ class CheckedStream : public RefusingStream {
 
   /// Who reads from it, from its beginning.
   void Watch(google::protobuf::internal::ParseContext& context) noexcept {
-    watched_ = true;
-    check_.Watch(context);
+    padded_ = check_.Watch(context);
   }
   /// Whether a message was longer than the input; whatever the parser says then, it is malformed.
   bool lied() const noexcept { return check_.lied(); }
@@ -41,7 +40,7 @@ class CheckedStream : public RefusingStream {
   bool NextOfPad(const void** data, int* size) noexcept;
 
   LengthCheck check_;
-  bool watched_ = false;
+  bool padded_ = false;
   size_t pad_bytes_ = 0;  // given out, of the zeros behind the end
   // What has come and was not given out, or was given back.
   const char* chunk_ = nullptr;

@@ -6,29 +6,56 @@
 #include <cstring>
 
 #include "harena/pb/layout/input_window.h"
+#include "harena/pb/wire/byte_block.h"
 
 #if HARENA_CODEC
 namespace harena::pb::wire {
 namespace {
 
-constexpr uint64_t kHighBits = 0x8080808080808080;
+constexpr uint64_t kLastBit = uint64_t{1} << (kBlockBytes - 1);
 constexpr size_t kSlopBytes = LengthCheck::Context::kSlopBytes;
-// The greatest number of two bytes.
-constexpr size_t kTwoBytesMax = 0x3fff;
+// More than a length of two bytes tells.
+constexpr size_t kFarBytes = 0x4100;
+// The outline is followed so far ahead, and a field more for so many bytes that need not be looked
+// at.
+constexpr size_t kFarFieldBytes = 1024;
+constexpr size_t kBytesPerField = 256;
+constexpr size_t kFalseAlarmsMax = 8;
 
-uint64_t Load(const char* data) noexcept {
-  uint64_t word;
-  std::memcpy(&word, data, sizeof word);
-  return word;
+// The least that the second byte of a length can be which is longer than `left` bytes.
+uint8_t SecondByteMin(size_t left) noexcept {
+  return static_cast<uint8_t>(std::min<size_t>((left + LengthCheck::kUnnoticedBytes) >> 7, 0x80));
+}
+
+// Where lengths of several bytes may begin: with a high byte behind a low one, a tag's last.
+// `high_before` is whether the byte before was high.
+uint64_t Beginnings(uint64_t high, uint64_t second, uint64_t high_before) noexcept {
+  // The second byte of the last one is not seen here.
+  return high & ~(high << 1 | high_before) & (second >> 1 | kLastBit);
+}
+
+// Goes over whole blocks before `end` in which no length of three bytes or more begins.
+const char* SkipBlocks(const char* next, const char* end, uint64_t& high_before) noexcept {
+  uint64_t before = high_before;
+  for (; end - next >= static_cast<ptrdiff_t>(kBlockBytes); next += kBlockBytes) {
+    const uint64_t high = HighBits(next);
+    if (Beginnings(high, high, before) != 0) break;
+    before = high >> (kBlockBytes - 1);
+  }
+  high_before = before;
+  return next;
 }
 
 bool IsHigh(char byte) noexcept { return static_cast<uint8_t>(byte) >= 0x80; }
 
 }  // namespace
 
-void LengthCheck::Watch(Context& context) noexcept {
+bool LengthCheck::Watch(Context& context) noexcept {
+  const bool all_known = chunk_end_ == wire_bytes_ && scanned_ == wire_bytes_ && count_ == 0;
+  if (tags_ == nullptr || all_known) return false;
   context_ = &context;
-  if (tags_ != nullptr) layout::GrowInput(context, static_cast<int>(kPadBytes));
+  layout::GrowInput(context, static_cast<int>(kPadBytes));
+  return true;
 }
 
 bool LengthCheck::Holds(size_t at) noexcept {
@@ -62,26 +89,26 @@ size_t LengthCheck::LengthEnd(const char* begin, const char* tag_end, const char
   return 0;
 }
 
-void LengthCheck::BeginChunk(const char* data, size_t size, size_t at) noexcept {
-  // Tags and lengths that the chunk's beginning cuts in two.
+// Tags and lengths that the beginning of the chunk of `size` bytes at `data`, position `at`, cuts
+// in two. Those of tags that end in its first `tags_here` bytes.
+void LengthCheck::LookAtSeam(const char* data, size_t size, size_t at, size_t tags_here) noexcept {
   std::array<char, 2 * (kTagBytesMax + kLengthBytesMax)> seam;
   std::memcpy(seam.data(), carried_.data(), carried_bytes_);
   const size_t new_bytes = std::min(size, seam.size() - carried_bytes_);
   std::memcpy(seam.data() + carried_bytes_, data, new_bytes);
   const char* const end = seam.data() + carried_bytes_ + new_bytes;
-  const size_t tags_here = std::min(size, kTagBytesMax);
   for (const char* tag_end = seam.data() + 1;
        tag_end <= seam.data() + carried_bytes_ + tags_here && tag_end < end; ++tag_end) {
     if (IsHigh(tag_end[-1]) || !IsHigh(*tag_end)) continue;
-    const auto offset = static_cast<size_t>(tag_end - seam.data());
-    const size_t length_end = LengthEnd(seam.data(), tag_end, end, at + offset - carried_bytes_);
+    const size_t position = at + static_cast<size_t>(tag_end - seam.data()) - carried_bytes_;
+    const size_t length_end = LengthEnd(seam.data(), tag_end, end, position);
     // What ends before was found in the chunk before.
-    if (length_end > at) Push(length_end + kSlopBytes);
+    if (length_end > at && position >= outline_.known_end()) Push(length_end + kSlopBytes);
   }
-  chunk_begin_ = at;
-  chunk_end_ = at + size;
-  scanned_ = at + tags_here;
-  // For the next one.
+}
+
+// For the seam with the next one.
+void LengthCheck::Carry(const char* data, size_t size) noexcept {
   std::array<char, kTagBytesMax + kLengthBytesMax> carried;
   const size_t from_chunk = std::min(size, carried.size());
   const size_t from_before = std::min(carried_bytes_, carried.size() - from_chunk);
@@ -91,33 +118,82 @@ void LengthCheck::BeginChunk(const char* data, size_t size, size_t at) noexcept 
   carried_bytes_ = from_before + from_chunk;
 }
 
+void LengthCheck::BeginChunk(const char* data, size_t size, size_t at) noexcept {
+  if (at == wire_bytes_ && at != 0) Carry(last_chunk_, at - chunk_begin_);
+  chunk_begin_ = at;
+  chunk_end_ = at + size;
+  scanned_ = at;
+  if (carried_bytes_ != 0) {
+    const size_t tags_here = std::min(size, kTagBytesMax);
+    LookAtSeam(data, size, at, tags_here);
+    scanned_ += tags_here;
+  }
+  // Behind the last one come zeros or, mostly, nothing.
+  if (chunk_end_ == wire_bytes_) {
+    last_chunk_ = data;
+  } else {
+    Carry(data, size);
+  }
+}
+
+// Goes on behind scanned_ with the outline, where long fields save looking at what they hold.
+void LengthCheck::FollowFar(const Outline::Chunk& chunk) noexcept {
+  while (fields_left_ > 0 && chunk_end_ > scanned_ + kFarFieldBytes) {
+    outline_.Follow(chunk, scanned_ + kFarFieldBytes, fields_left_);
+    if (outline_.known_end() <= scanned_) return;
+    fields_left_ += (outline_.known_end() - scanned_) / kBytesPerField;
+    scanned_ = std::min(outline_.known_end(), chunk_end_);
+  }
+}
+
 // Goes on behind scanned_, to the next place to cut at or to the chunk's end.
 void LengthCheck::FindNext(const char* data, size_t at) noexcept {
   const char* const begin = data - (at - chunk_begin_);
-  const char* const end = begin + (chunk_end_ - chunk_begin_);
+  const size_t chunk_bytes = chunk_end_ - chunk_begin_;
+  const Outline::Chunk chunk = {.data = begin, .bytes = chunk_bytes, .at = chunk_begin_};
+  const char* const end = begin + chunk_bytes;
+  // Far from the end of the input, a length that is too great has three bytes at least.
+  const char* const far_end =
+      wire_bytes_ > chunk_begin_ + kFarBytes
+          ? begin + std::min(chunk_bytes, wire_bytes_ - chunk_begin_ - kFarBytes)
+          : begin;
+  FollowFar(chunk);
   const char* next = begin + (scanned_ - chunk_begin_);
-  const auto position = [&](const char* place) {
-    return chunk_begin_ + static_cast<size_t>(place - begin);
-  };
-  const auto found = [&](const char* tag_end) {
-    const size_t length_end = LengthEnd(begin, tag_end, end, position(tag_end));
-    if (length_end == 0) return false;
-    Push(length_end + kSlopBytes);
-    scanned_ = position(tag_end);
-    return true;
-  };
-  while (end - next >= static_cast<ptrdiff_t>(sizeof(uint64_t) + 2)) {
-    // Tags end with a low byte; a length of several bytes begins with a high one.
-    uint64_t ends = ~Load(next) & Load(next + 1) & kHighBits;
-    // Far from the end of the input, with two.
-    if (wire_bytes_ > position(next) + kTwoBytesMax + 2 * sizeof(uint64_t)) ends &= Load(next + 2);
-    for (; ends != 0; ends &= ends - 1) {
-      if (found(next + std::countr_zero(ends) / 8 + 1)) return;
+  uint64_t high_before = 1;  // what begins at scanned_ is known
+  while (next < end) {
+    next = SkipBlocks(next, far_end, high_before);
+    const auto left = static_cast<size_t>(end - next);
+    if (left == 0) break;
+    const char* block = next;
+    std::array<char, kBlockBytes> last;
+    if (left < kBlockBytes) {
+      last = {};
+      std::memcpy(last.data(), next, left);
+      block = last.data();
     }
-    next += sizeof(uint64_t);
-  }
-  for (; end - next >= 2; ++next) {
-    if (!IsHigh(next[0]) && IsHigh(next[1]) && found(next + 1)) return;
+    const size_t position = chunk_begin_ + static_cast<size_t>(next - begin);
+    const size_t reach = std::min(wire_bytes_, position + kBlockBytes + kLengthBytesMax);
+    const uint64_t high = HighBits(block);
+    const uint64_t second = AtLeast(block, SecondByteMin(wire_bytes_ - reach));
+    for (uint64_t lengths = Beginnings(high, second, high_before); lengths != 0;
+         lengths &= lengths - 1) {
+      const auto offset = static_cast<size_t>(std::countr_zero(lengths));
+      const size_t length_end = LengthEnd(begin, next + offset, end, position + offset);
+      if (length_end == 0) continue;
+      scanned_ = position + offset;
+      size_t fields_max = SIZE_MAX;
+      outline_.Follow(chunk, scanned_, fields_max);
+      if (outline_.known_end() > scanned_) {
+        scanned_ = std::min(outline_.known_end(), chunk_end_);
+        // Numbers and hashes everywhere: following is cheaper than looking.
+        if (++false_alarms_ == kFalseAlarmsMax) fields_left_ = SIZE_MAX / 2;
+      } else {
+        Push(length_end + kSlopBytes);
+      }
+      return;
+    }
+    high_before = high >> (kBlockBytes - 1);
+    next += std::min(left, kBlockBytes);
   }
   scanned_ = chunk_end_;
 }

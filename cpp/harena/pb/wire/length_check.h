@@ -9,6 +9,7 @@
 
 #include "harena/pb/layout/support.h"
 #include "harena/pb/wire/length_tags.h"
+#include "harena/pb/wire/outline.h"
 
 #if HARENA_CODEC
 namespace harena::pb::wire {
@@ -16,9 +17,11 @@ namespace harena::pb::wire {
 /// Protobuf believes a message that says it is longer than all that follows, and then reserves up
 /// to 50 MB for a string in it that says so too, before it looks whether the bytes are there. To
 /// know what is a length means to read the wire. So the input is only looked through for bytes that
-/// would be such a length if they were one, which honest input hardly has, and cut behind them:
-/// when the parser comes for the next piece, it stands at the first field of that message if it is
-/// one, and its own limit tells.
+/// would be such a length if they were one, which honest input hardly has outside of long strings.
+/// Where there are some, an outline of the fields is followed to see whether they stand in a
+/// string; if not, or if that is not known, the input is cut behind them: when the parser comes for
+/// the next piece, it stands at the first field of that message if it is one, and its own limit
+/// tells.
 ///
 /// Thread rule: one thread. Lifetime rule: the tags and the context must outlive it.
 class LengthCheck {
@@ -33,10 +36,14 @@ class LengthCheck {
 
   /// `wire_bytes` of input; without tags, it is cut nowhere.
   LengthCheck(const LengthTags* tags, size_t wire_bytes) noexcept
-      : tags_(tags == nullptr || tags->empty() ? nullptr : tags), wire_bytes_(wire_bytes) {}
+      : tags_(tags == nullptr || tags->empty() ? nullptr : tags),
+        wire_bytes_(wire_bytes),
+        outline_(tags_ == nullptr ? nullptr : tags_->shape(), wire_bytes) {}
 
-  /// From now on the input is `context`'s. REQUIRES: its limit is the input's length.
-  void Watch(Context& context) noexcept;
+  /// From now on the input is `context`'s, which has got the first piece. Whether it must get the
+  /// zeros too: not when all of the input was looked through already and has nothing to be cut at.
+  /// REQUIRES: its limit is the input's length.
+  bool Watch(Context& context) noexcept;
 
   /// To be asked when the parser comes for the bytes at `at`: whether none of the messages that it
   /// stands in is longer than there is input. If not, it must get no more, and reads no more of
@@ -52,10 +59,10 @@ class LengthCheck {
   void BackUp(size_t at) noexcept;
 
  private:
-  static constexpr size_t kTagBytesMax = 5;
-  static constexpr size_t kLengthBytesMax = 5;
-
   void BeginChunk(const char* data, size_t size, size_t at) noexcept;
+  void LookAtSeam(const char* data, size_t size, size_t at, size_t tags_here) noexcept;
+  void Carry(const char* data, size_t size) noexcept;
+  void FollowFar(const Outline::Chunk& chunk) noexcept;
   void FindNext(const char* data, size_t at) noexcept;
   size_t LengthEnd(const char* begin, const char* tag_end, const char* end,
                    size_t at) const noexcept;
@@ -66,15 +73,19 @@ class LengthCheck {
   Context* context_ = nullptr;
   bool lied_ = false;
 
+  Outline outline_;
+  size_t fields_left_ = 16;  // that may be followed although nothing looks like a lie
+  size_t false_alarms_ = 0;
   size_t chunk_begin_ = 0;
   size_t chunk_end_ = 0;
   size_t scanned_ = 0;  // of tags that end before it, all is known that the chunk tells
   // The last bytes before the chunk.
-  std::array<char, kTagBytesMax + kLengthBytesMax> carried_ = {};
+  std::array<char, kTagBytesMax + kLengthBytesMax> carried_;
   size_t carried_bytes_ = 0;
+  const char* last_chunk_ = nullptr;
   // Where to cut, in order. A length is two bytes at least and stands behind a tag, so no more than
   // these are found in the 16 bytes before the first of them and in the seam of two chunks.
-  std::array<size_t, 32> cuts_ = {};
+  std::array<size_t, 32> cuts_;
   size_t first_ = 0;
   size_t count_ = 0;
 };

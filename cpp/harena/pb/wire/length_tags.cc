@@ -13,7 +13,6 @@
 
 #include "harena/pb/capabilities.h"
 #include "harena/pb/wire/recent.h"
-#include "harena/pb/wire/shape.h"
 
 namespace harena::pb::wire {
 namespace {
@@ -21,8 +20,6 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::DescriptorPool;
 using google::protobuf::FieldDescriptor;
-
-constexpr ptrdiff_t kTagBytesMax = 5;
 
 // Goes through the types below one, as whoever reads them meets them.
 class Gatherer {
@@ -68,14 +65,14 @@ class Gatherer {
 
 }  // namespace
 
-LengthTags::LengthTags() noexcept : any_(true) {
+LengthTags::LengthTags() noexcept : shape_(nullptr), any_(true) {
   for (size_t byte = 0; byte < uses_.size(); ++byte) {
     uses_[byte] = (byte & 7) == kLengthDelimited ? kWhole : kLast;
   }
 }
 
-LengthTags::LengthTags(std::vector<uint32_t> numbers) noexcept
-    : any_(false), numbers_(std::move(numbers)) {
+LengthTags::LengthTags(const Shape& shape, std::vector<uint32_t> numbers) noexcept
+    : shape_(&shape), any_(false), numbers_(std::move(numbers)) {
   std::sort(numbers_.begin(), numbers_.end());
   if (numbers_.empty()) return;
   for (const uint32_t number : numbers_) {
@@ -93,7 +90,8 @@ LengthTags::LengthTags(std::vector<uint32_t> numbers) noexcept
 
 bool LengthTags::IsLongTag(const char* begin, const char* end) const noexcept {
   uint64_t tag = static_cast<uint8_t>(end[-1]);
-  const ptrdiff_t bytes_max = std::min(kTagBytesMax, end - begin);
+  const auto bytes_max =
+      static_cast<ptrdiff_t>(std::min(kTagBytesMax, static_cast<size_t>(end - begin)));
   for (ptrdiff_t bytes = 2; bytes <= bytes_max; ++bytes) {
     const auto byte = static_cast<uint8_t>(end[-bytes]);
     if (byte < 0x80) return false;
@@ -125,7 +123,8 @@ const LengthTags& LengthTags::Of(const google::protobuf::MessageLite& message, b
     if (found != known.end()) return found->second;
     Gatherer gatherer(by_codec);
     const LengthTags* const tags =
-        gatherer.Add(type) ? new LengthTags(gatherer.Numbers()) : &OfAny();
+        gatherer.Add(type) ? new LengthTags(*Shapes::OfGenerated(type), gatherer.Numbers())
+                           : &OfAny();
     known.emplace(&type, tags);
     return tags;
   };

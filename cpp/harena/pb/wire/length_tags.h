@@ -8,6 +8,8 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message_lite.h>
 
+#include "harena/pb/wire/shape.h"
+
 namespace harena::pb::wire {
 
 /// Of which fields protobuf's own code may read a length and then believe it for the fields inside:
@@ -21,6 +23,8 @@ class LengthTags {
   /// without what the codec reads. Throws std::bad_alloc.
   static const LengthTags& Of(const google::protobuf::MessageLite& message, bool by_codec);
 
+  /// The type's shape, where they are those of one type.
+  const Shape* shape() const noexcept { return shape_; }
   /// Whether there are none.
   bool empty() const noexcept { return !any_ && numbers_.empty(); }
   /// Whether the byte before `end` may be the last one of such a tag. Looks at no byte before
@@ -35,10 +39,11 @@ class LengthTags {
   enum Use : uint8_t { kWhole = 1, kLast = 2 };
 
   LengthTags() noexcept;  // of any type
-  explicit LengthTags(std::vector<uint32_t> numbers) noexcept;
+  LengthTags(const Shape& shape, std::vector<uint32_t> numbers) noexcept;
 
   bool IsLongTag(const char* begin, const char* end) const noexcept;
 
+  const Shape* const shape_;
   const bool any_;
   std::vector<uint32_t> numbers_;       // sorted
   std::array<uint8_t, 128> uses_ = {};  // of a byte, as a tag and as the last one of several

@@ -82,12 +82,16 @@ const Shape& Shapes::Of(const Descriptor& type) {
   Shape& shape = *place;  // `place` moves as the table grows
   shape.type_ = &type;
   shape.extendable_ = type.extension_range_count() > 0;
+  shape.holds_messages_ = shape.extendable_;
   shape.message_set_ = type.options().message_set_wire_format();
   shape.keeps_unknown_ = !type.options().map_entry();
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor& field = *type.field(i);
     FieldShape field_shape = ShapeOfField(field);
-    if (field.message_type() != nullptr) field_shape.message = &Of(*field.message_type());
+    if (field.message_type() != nullptr) {
+      field_shape.message = &Of(*field.message_type());
+      shape.holds_messages_ = true;
+    }
     shape.Put(static_cast<uint32_t>(field.number()), field_shape);
   }
   return shape;

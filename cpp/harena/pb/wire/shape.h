@@ -21,6 +21,10 @@ enum WireType : uint8_t {
   kFixed32 = 5
 };
 
+/// The most bytes that protobuf reads of a tag, and of the length behind one.
+inline constexpr size_t kTagBytesMax = 5;
+inline constexpr size_t kLengthBytesMax = 5;
+
 class Shape;
 
 /// A field of a message type. One that the type does not have, or that comes with another wire
@@ -54,6 +58,8 @@ class Shape {
   }
   /// Entries of maps drop what they do not know.
   bool keeps_unknown() const noexcept { return keeps_unknown_; }
+  /// Whether there may be messages in it, apart from groups that it does not know.
+  bool holds_messages() const noexcept { return holds_messages_; }
   /// What stands in its groups may be messages of any type.
   bool message_set() const noexcept { return message_set_; }
 
@@ -69,6 +75,7 @@ class Shape {
   std::vector<FieldShape> low_;
   std::unordered_map<uint32_t, FieldShape> high_;
   bool extendable_ = false;
+  bool holds_messages_ = false;
   bool message_set_ = false;
   bool keeps_unknown_ = true;
 };
