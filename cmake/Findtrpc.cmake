@@ -15,19 +15,36 @@ mark_as_advanced(trpc_JSONCPP_INCLUDE_DIR)
 if(trpc_JSONCPP_INCLUDE_DIR)
   list(APPEND trpc_HEADER_DIRS ${trpc_JSONCPP_INCLUDE_DIR})
 endif()
+# The same for the libraries by which tRPC-Cpp compresses: the adapter decompresses by them, too.
+set(trpc_COMPRESSION_DIRS "")
+foreach(header zlib snappy lz4frame)
+  find_path(trpc_${header}_INCLUDE_DIR NAMES ${header}.h HINTS ${trpc_INCLUDE_DIR})
+  mark_as_advanced(trpc_${header}_INCLUDE_DIR)
+  list(APPEND trpc_COMPRESSION_DIRS trpc_${header}_INCLUDE_DIR)
+  if(trpc_${header}_INCLUDE_DIR)
+    list(APPEND trpc_HEADER_DIRS ${trpc_${header}_INCLUDE_DIR})
+  endif()
+endforeach()
 list(REMOVE_DUPLICATES trpc_HEADER_DIRS)
 
 # A static tRPC-Cpp does not name what it needs itself. What a build of it did without is not there.
+# A shared one does, but the adapter calls the libraries that decompress, too.
 set(trpc_PRIVATE_LIBRARIES "")
+set(trpc_NEEDED snappy lz4 z)
 if(trpc_LIBRARY MATCHES "\\.a$")
+  set(trpc_NEEDED spdlog fmt yaml-cpp jsoncpp nghttp2 snappy lz4 flatbuffers z curl ssl crypto)
+endif()
+if(trpc_LIBRARY)
   get_filename_component(trpc_LIBRARY_DIR ${trpc_LIBRARY} DIRECTORY)
-  foreach(name spdlog fmt yaml-cpp jsoncpp nghttp2 snappy lz4 flatbuffers z curl ssl crypto)
+  foreach(name IN LISTS trpc_NEEDED)
     find_library(trpc_${name}_LIBRARY NAMES ${name} HINTS ${trpc_LIBRARY_DIR})
     mark_as_advanced(trpc_${name}_LIBRARY)
     if(trpc_${name}_LIBRARY)
       list(APPEND trpc_PRIVATE_LIBRARIES ${trpc_${name}_LIBRARY})
     endif()
   endforeach()
+endif()
+if(trpc_LIBRARY MATCHES "\\.a$")
   find_library(trpc_gflags_LIBRARY NAMES gflags gflags_nothreads HINTS ${trpc_LIBRARY_DIR})
   mark_as_advanced(trpc_gflags_LIBRARY)
   if(trpc_gflags_LIBRARY)
@@ -55,7 +72,8 @@ endif()
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(trpc
-  REQUIRED_VARS trpc_LIBRARY trpc_INCLUDE_DIR trpc_JSONCPP_INCLUDE_DIR trpc_ARENA
+  REQUIRED_VARS trpc_LIBRARY trpc_INCLUDE_DIR trpc_JSONCPP_INCLUDE_DIR ${trpc_COMPRESSION_DIRS}
+    trpc_ARENA
   REASON_FAILURE_MESSAGE "${trpc_REASON}")
 
 if(trpc_FOUND AND NOT TARGET trpc::trpc)

@@ -6,6 +6,7 @@
 #include <trpc/compressor/trpc_compressor.h>
 #include <trpc/serialization/serialization_factory.h>
 
+#include "harena/adapters/trpc/bounded_compressor.h"
 #include "harena/base/log.h"
 
 namespace harena::trpc {
@@ -59,14 +60,34 @@ void MethodHandler::Execute(const ServerContextPtr& context, NoncontiguousBuffer
   Write(context, response_bytes);
 }
 
+bool MethodHandler::Unpack(const ServerContextPtr& context, NoncontiguousBuffer& bytes) {
+  const auto type = context->GetReqCompressType();
+  const BoundedCompressor* const bounded =
+      type == ::trpc::compressor::kNone ? nullptr : BoundedCompressor::Find(type);
+  if (bounded == nullptr) {
+    if (::trpc::compressor::DecompressIfNeeded(type, bytes)) return true;
+  } else {
+    NoncontiguousBuffer whole;
+    const Decompressed how = bounded->Decompress(bytes, whole);
+    if (how == Decompressed::kTooLong) {
+      // What it would have taken nobody knows; it is counted as what it is.
+      static_cast<void>(method_->Refuse({.limit = kRequestBytesMax}));
+      Fail(*context, RetCode::LIMITED_ERROR,
+           "harena: " + method_->name() + ": BoundDecompression: the body is longer than " +
+               std::to_string(bounded->bytes_max()) + " bytes");
+      return false;
+    }
+    bytes = std::move(whole);
+    if (how == Decompressed::kWhole) return true;
+  }
+  Fail(*context, RetCode::DECODE_ERROR,
+       "the request cannot be decompressed, compress_type " + std::to_string(type));
+  return false;
+}
+
 bool MethodHandler::Read(const ServerContextPtr& context, NoncontiguousBuffer& bytes,
                          ScopedCall& call) {
-  if (!::trpc::compressor::DecompressIfNeeded(context->GetReqCompressType(), bytes)) {
-    Fail(*context, RetCode::DECODE_ERROR,
-         "the request cannot be decompressed, compress_type " +
-             std::to_string(context->GetReqCompressType()));
-    return false;
-  }
+  if (!Unpack(context, bytes)) return false;
   call.scope().CountWire(bytes.ByteSize());
   auto* serialization = SerializationOf(context->GetReqEncodeType());
   if (serialization != nullptr &&

@@ -41,6 +41,7 @@ class MethodHandler final : public ::trpc::RpcMethodHandlerInterface {
  private:
   using RetCode = ::trpc::codec::ServerRetCode;
 
+  bool Unpack(const ::trpc::ServerContextPtr& context, ::trpc::NoncontiguousBuffer& bytes);
   bool Read(const ::trpc::ServerContextPtr& context, ::trpc::NoncontiguousBuffer& bytes,
             ScopedCall& call);
   bool Answer(const ::trpc::ServerContextPtr& context, ScopedCall& call);

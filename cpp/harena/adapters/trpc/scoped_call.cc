@@ -52,8 +52,9 @@ ScopedCall::Pair ScopedCall::MakeMessages(pb::Method& method, Scope& scope,
       pb::MessageArena& home = pb::MessageArena::Of(scope);
       const pb::BudgetFrame frame(scope.budget());
       const Pair pair{request_prototype.New(&home.arena()), response_prototype.New(&home.arena())};
-      // tRPC's serializations fill a request once, and the method gets it as const.
-      home.GuardParse(*pair.request);
+      // tRPC's serializations fill a request once, by ParsePartial...(), and the method gets it as
+      // const.
+      home.GuardParse(*pair.request, pb::RequiredFields::kMayBeMissing);
       return pair;
     }
     case Mode::kReuse: {

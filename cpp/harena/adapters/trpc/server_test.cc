@@ -14,6 +14,7 @@
 #include <trpc/tvar/common/tvar_group.h>
 
 #include "harena/adapters/trpc/call.h"
+#include "harena/adapters/trpc/decompression.h"
 #include "harena/adapters/trpc/services.h"
 #include "harena/adapters/trpc/test_server.h"
 #include "harena/adapters/trpc/use_pages.h"
@@ -31,6 +32,7 @@ using Call = ClientCall<Task, Result>;
 // tRPC's own handlers, on pages. The others are named by their mode.
 constexpr char kOwn[] = "own";
 constexpr char kLimited[] = "limited";
+constexpr size_t kDecompressedBytesMax = 1 << 20;
 constexpr Mode kModes[] = {Mode::kHeap, Mode::kArena, Mode::kPages, Mode::kReuse, Mode::kCodec};
 
 std::string NameOf(Mode mode) { return std::string(ToString(mode)); }
@@ -55,6 +57,7 @@ class Everything {
     std::vector<TestServer::Listening> listening;
     for (const auto& [name, one] : served_) listening.push_back({name, one.service});
     server_.emplace(std::move(listening));
+    BoundDecompression(kDecompressedBytesMax);
   }
 
   Served& served(const std::string& name) { return served_.at(name); }
@@ -204,6 +207,41 @@ TEST_P(EveryService, JsonAndCompression) {
       }
     }
   });
+}
+
+TEST_P(EveryService, BodiesThatBecomeTooLong) {
+  const bool own = GetParam() == kOwn;
+  uint64_t refused = own ? 0 : served().services->stats().at(0).refused;
+  // The bound is the client's, too.
+  served().service->on_run = [](const ServerContextPtr&, const Task& task, Result& result) {
+    result.set_number(static_cast<int64_t>(task.text().size()));
+    return ::trpc::kSuccStatus;
+  };
+  Inside([&] {
+    const auto proxy = server().Proxy(GetParam());
+    for (const auto compression :
+         {::trpc::compressor::kGzip, ::trpc::compressor::kZlib, ::trpc::compressor::kSnappy,
+          ::trpc::compressor::kSnappyBlock, ::trpc::compressor::kLz4Frame}) {
+      for (const size_t bytes : {kDecompressedBytesMax, 16 * kDecompressedBytesMax}) {
+        Task task;
+        task.set_text(std::string(bytes - 4, 'x'));  // and four of tag and length
+        const ClientContextPtr context = ::trpc::MakeClientContext(proxy);
+        context->SetReqCompressType(compression);
+        Result result;
+        const Status status = proxy->Run(context, task, &result);
+        if (bytes == kDecompressedBytesMax) {
+          EXPECT_TRUE(status.OK()) << status.ToString();
+          EXPECT_EQ(result.number(), static_cast<int64_t>(task.text().size()));
+          continue;
+        }
+        ++refused;
+        EXPECT_EQ(status.GetFrameworkRetCode(), own ? ::trpc::TrpcRetCode::TRPC_SERVER_DECODE_ERR
+                                                    : ::trpc::TrpcRetCode::TRPC_SERVER_LIMITED_ERR);
+        EXPECT_THAT(status.ErrorMessage(), HasSubstr(own ? "" : "longer than 1048576 bytes"));
+      }
+    }
+  });
+  EXPECT_EQ(own ? refused : served().services->stats().at(0).refused, refused);
 }
 
 TEST_P(EveryService, ManyAtOnce) {

@@ -12,6 +12,7 @@
 #include <trpc/server/rpc/rpc_service_impl.h>
 
 #include "harena/adapters/trpc/capture_filter.h"
+#include "harena/adapters/trpc/decompression.h"
 #include "harena/adapters/trpc/scope_of.h"
 #include "harena/adapters/trpc/services.h"
 #include "harena/adapters/trpc/use_pages.h"
