@@ -123,8 +123,8 @@ test-valgrind: build  ## The C++ unit tests of the optimised build under Valgrin
 # was done, and fails when something was found.
 SECONDS ?= 60
 FUZZ_SECONDS ?= $(SECONDS)
-FUZZ_TARGETS ?= pb_codec_fuzz pb_serializer_fuzz pb_budget_fuzz pb_walker_fuzz config_parse_fuzz codegen_plugin_fuzz replay_capture_fuzz
-fuzz: build/fuzz/build.ninja  ## The C++ fuzzers: parser, serializer, budgets, their estimate, settings, plugin, captures; each for SECONDS=n (libFuzzer, clang, ASan + UBSan)
+FUZZ_TARGETS ?= pb_codec_fuzz pb_serializer_fuzz pb_budget_fuzz pb_walker_fuzz config_parse_fuzz codegen_plugin_fuzz replay_capture_fuzz live_handler_fuzz
+fuzz: build/fuzz/build.ninja  ## The C++ fuzzers: parser, serializer, budgets, their estimate, settings, plugin, captures, the live page; each for SECONDS=n (libFuzzer, clang, ASan + UBSan)
 	cmake --build build/fuzz -j $(JOBS) --target $(FUZZ_TARGETS)
 	rm -rf out/fuzz/cpp && mkdir -p out/fuzz/cpp
 	for target in $(FUZZ_TARGETS); do \

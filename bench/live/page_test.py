@@ -121,10 +121,24 @@ class PageTest(unittest.TestCase):
         return self.browser.execute_script(
             "return document.querySelector(`[data-setting=${arguments[0]}]`).closest('form').querySelector('.error').textContent", name)
 
+    def facts(self):
+        """Of the detail, by name."""
+        return dict(self.browser.execute_script("""return [...document.querySelectorAll("#detail .facts > div")]
+          .map((pair) => [...pair.children].map((cell) => cell.textContent))"""))
+
     def requests_shown(self):
         """Of the detail, as a number."""
-        facts = dict(zip((e.text for e in self.all("#detail dt")), (e.text for e in self.all("#detail dd"))))
-        return int(facts["Requests"].replace(",", ""))
+        return int(self.facts()["Requests"].replace(",", ""))
+
+    def facts_of(self, method):
+        """What the detail would show of a method."""
+        return dict(self.browser.execute_async_script("""const [status, done] = arguments;
+          Promise.all(["detail.js", "methods.js"].map((file) => import(`/harena/${file}`))).then(([{Detail}, {keysOf}]) => {
+            const detail = new Detail(() => {});
+            detail.choose(keysOf(status)[0]);
+            detail.show(status, false);
+            done([...detail.facts.children].map((pair) => [...pair.children].map((cell) => cell.textContent)));
+          })""", {**self.server.status(), "methods": [method]}))
 
     def test_it_loads_and_numbers_move_under_load(self):
         self.wait("requests per second", lambda: self.cell("rate").replace(".", "").isdigit() and float(self.cell("rate")) > 5)
@@ -135,12 +149,35 @@ class PageTest(unittest.TestCase):
         self.wait("more requests", lambda: self.requests_shown() > first + 20)
         self.assertTrue(self.all("#detail rect.bar"))
         self.assertTrue([mark for mark in self.all(".mark-name.limit") if mark.text.startswith("limit")])
+        self.wait("timed requests", lambda: {"Parsing, mean", "Serializing, mean"} <= self.facts().keys())
+        facts = self.facts()
+        self.assertRegex(facts["Parsing, mean"], r"^[\d.]+ (µs|ms)$")
+        self.assertRegex(facts["On the wire, mean"], r"^[\d.]+ KiB$")
+        self.assertNotIn("On the heap", " ".join(facts))
+        if self.language == "c++":
+            self.assertTrue(1 <= float(facts["Blocks per request"]) < 100, facts)
+        else:
+            self.assertNotIn("Blocks per request", facts)
         self.wait("a timeline", lambda: len(self.all(".chart canvas")) == 2)
         self.wait("a timeline with some length", lambda: len(self.server.ask("GET", "/harena/api/timeline")[1]["samples"]) > 12)
         self.shoot("light")
         self.shoot("dark", scheme="dark")
         self.shoot("narrow", width=480)
         self.shoot("narrow-dark", width=480, scheme="dark")
+
+    def test_what_a_method_costs_is_read_from_its_counts(self):
+        method = self.server.method()
+        facts = self.facts_of({
+            **method, "scopes": {**method["scopes"], "ended": 1000}, "blocks": 1534, "wire_bytes_sum": 2048 * 1000,
+            "parse": {"timed": 20, "nanos_sum": 20 * 12_340}, "serialize": {"timed": 1200, "nanos_sum": 1200 * 3_456_000},
+            "heap_fallbacks": {"no_codec": 12_345, "not_reusable": 0}})
+        expected = {"Blocks per request": "1.53", "On the wire, mean": "2 KiB", "Parsing, mean": "12.3 µs",
+                    "Serializing, mean": "3.46 ms", "On the heap: no_codec": "12,345"}
+        self.assertEqual({name: facts.get(name) for name in expected}, expected)
+        self.assertNotIn("On the heap: not_reusable", facts)
+        nobody = {**method, "scopes": {**method["scopes"], "ended": 0}, "blocks": 0, "wire_bytes_sum": 0,
+                  "parse": {"timed": 0, "nanos_sum": 0}, "serialize": {"timed": 0, "nanos_sum": 0}}
+        self.assertEqual(self.facts_of(nobody).keys() & expected.keys(), set())
 
     def test_nothing_overflows(self):
         self.open_method()

@@ -5,6 +5,7 @@ import argparse
 import json
 import socket
 import sys
+import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -73,6 +74,23 @@ class EachLanguage(unittest.TestCase):
             self.assertGreaterEqual(len(status["changes"]), 1)
             self.assertEqual(sum(b["count"] for b in server.method()["bytes"]["histogram"]),
                              server.method()["scopes"]["ended"])
+
+    def test_changes_by_a_watched_file_are_its_own(self):
+        for language in self.servers:
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / "harena.yaml"
+                file.write_text("{version: 1, defaults: {depth_max: 60}}\n", encoding="utf-8")
+                server = LiveServer(language, OPTIONS.build_dir, TOKEN, options=["--config", str(file)])
+                self.addCleanup(server.stop)
+                self.assertEqual(self.change(server, {"depth_max": 50})[0], 200)
+                file.write_text("{version: 1, defaults: {depth_max: 70}}\n", encoding="utf-8")
+                end = time.monotonic() + 20
+                while server.method()["settings"]["depth_max"] != 70 and time.monotonic() < end:
+                    time.sleep(0.1)
+                changes = [(change["who"], change["from"], change["to"]) for change in server.status()["changes"]
+                           if change["method"] == METHOD and change["setting"] == "depth_max"]
+                self.assertEqual(changes[-2:], [("page", "60", "50"), ("config", "50", "70")], changes)
+                jsonschema.validate(server.status(), SCHEMA)
 
     def test_the_schema_refuses_what_it_should(self):
         for server in self.each():

@@ -3,10 +3,12 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/replay/capture_reader.h"
+#include "harena/base/log.h"
 #include "harena/replay/v1/record.pb.h"
 
 namespace harena::pb {
@@ -135,16 +138,27 @@ TEST_F(CaptureTest, SizesAreBounded) {
   options.call_bytes_max = 100;
   options.file_bytes_max = 250;
   options.bytes_max = 500;
+  static std::atomic<int> said{0};
+  SetLogSink([](Severity, std::string_view sentence) {
+    said += sentence.find("has ended: bytes_max is 500") != sentence.npos;
+  });
   {
     Capture capture(options);
     OfferAndWait(capture, {.request = std::string(60, 'a'), .response = std::string(60, 'b')});
     EXPECT_EQ(capture.stats().calls_dropped, 1u);
-    for (int i = 0; i < 10; ++i) OfferAndWait(capture, {.request = std::string(90, 'c')});
+    EXPECT_FALSE(capture.stats().ended);
+    for (int i = 0; i < 9; ++i) OfferAndWait(capture, {.request = std::string(90, 'c')});
+    const uint64_t written = capture.stats().calls_written;
+    OfferAndWait(capture, {.request = "c"});  // has room, but capturing has ended
+    EXPECT_EQ(capture.stats().calls_written, written);
+    EXPECT_TRUE(capture.stats().ended);
     const CaptureStats stats = capture.stats();
     EXPECT_EQ(stats.calls_written + stats.calls_dropped, 11u);
     EXPECT_LE(stats.bytes_written, 500u);
     EXPECT_GT(stats.calls_written, 3u);
   }
+  SetLogSink(nullptr);
+  EXPECT_EQ(said, 1);
   size_t bytes = 0;
   for (const fs::path& file : Files()) {
     EXPECT_LE(file_size(file), 250u);

@@ -7,9 +7,13 @@
 
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
+#include "harena/pb/change_listener.h"
 
 namespace harena::config {
 namespace {
+
+// Whose changes these are, in lists of them.
+constexpr char kWho[] = "config";
 
 size_t BytesOf(const Value& value) {
   return value.unset ? kUnlimitedBytes : static_cast<size_t>(value.integer);
@@ -26,21 +30,6 @@ pb::ServedMethods::Edit EditTo(const Settings& wanted, const Settings& applied,
   };
 }
 
-// Makes one change on whichever server has the method; nothing when that is gone.
-std::optional<std::string> MakeOne(const std::shared_ptr<pb::Method>& method,
-                                   const pb::ServedMethods::Edit& edit) {
-  std::optional<std::string> problem;
-  bool made = false;
-  pb::ForEachServedMethods([&](pb::ServedMethods& served) {
-    if (made) return;
-    const auto methods = served.methods();
-    if (std::find(methods.begin(), methods.end(), method) == methods.end()) return;
-    problem = served.Change(method->name(), edit);
-    made = true;
-  });
-  return problem;
-}
-
 }  // namespace
 
 Problems Applier::Apply(const Config& config) {
@@ -48,9 +37,11 @@ Problems Applier::Apply(const Config& config) {
   Problems problems;
   const std::vector<Change> changes = Plan(config, /*only_new=*/false, problems);
   if (!problems.empty()) return problems;
-  problems = Make(changes);
+  pb::ChangeAs(kWho, [&] {
+    problems = Make(changes);
+    if (problems.empty()) ApplyProcess(config);
+  });
   if (!problems.empty()) return problems;
-  ApplyProcess(config);
   current_ = config;
   return {};
 }
@@ -59,9 +50,13 @@ Problems Applier::ApplyToNew() {
   std::lock_guard lock(mutex_);
   if (!current_) return {};
   Problems problems;
-  for (const Change& change : Plan(*current_, /*only_new=*/true, problems)) {
-    for (const Problem& problem : Make({change})) problems.push_back(problem);
-  }
+  const std::vector<Change> changes = Plan(*current_, /*only_new=*/true, problems);
+  if (changes.empty()) return problems;
+  pb::ChangeAs(kWho, [&] {
+    for (const Change& change : changes) {
+      for (const Problem& problem : Make({change})) problems.push_back(problem);
+    }
+  });
   return problems;
 }
 
@@ -83,23 +78,22 @@ std::vector<Applier::Change> Applier::Plan(const Config& config, bool only_new,
             method->name() + ": " + *reason);
         continue;
       }
-      changes.push_back({method, before, wanted, std::move(edit)});
+      changes.push_back({method, wanted, std::move(edit)});
     }
   });
   Sort(problems);
   return changes;
 }
 
-// An adapter may refuse what the scopes would take; then what was made is taken back.
 Problems Applier::Make(const std::vector<Change>& changes) {
-  for (size_t i = 0; i < changes.size(); ++i) {
-    const auto reason = MakeOne(changes[i].method, changes[i].edit);
-    if (!reason) continue;
-    for (size_t made = 0; made < i; ++made) {
-      const Options& before = changes[made].before;
-      MakeOne(changes[made].method, [&](Options& options) { options = before; });
-    }
-    return {{PlaceOfReason(changes[i].wanted, *reason, changes[i].method->name()), *reason}};
+  std::vector<pb::MethodChange> all;
+  all.reserve(changes.size());
+  for (const Change& change : changes)
+    all.push_back({.method = change.method, .edit = change.edit});
+  if (const auto refused = pb::ChangeAll(all)) {
+    const Change& change = changes[refused->index];
+    return {
+        {PlaceOfReason(change.wanted, refused->reason, change.method->name()), refused->reason}};
   }
   for (const Change& change : changes) states_.at(change.method).applied = change.wanted;
   return {};

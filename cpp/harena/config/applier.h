@@ -45,7 +45,6 @@ class Applier {
   // What one method is about to get.
   struct Change {
     std::shared_ptr<pb::Method> method;
-    Options before;
     Settings wanted;
     pb::ServedMethods::Edit edit;
   };

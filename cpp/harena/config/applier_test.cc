@@ -3,6 +3,8 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +12,7 @@
 #include "harena/config/test_server.h"
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
+#include "harena/pb/change_listener.h"
 
 namespace harena::config {
 namespace {
@@ -42,6 +45,26 @@ methods: {/a.S/Two: {mode: pages, request_bytes_max: 2MiB, first_block_bytes: 12
   EXPECT_EQ(server.OptionsOf("/a.S/Two").request_bytes_max, size_t{2} << 20);
   EXPECT_EQ(server.OptionsOf("/a.S/Two").first_block_bytes, size_t{128} << 10);
   EXPECT_EQ(server.OptionsOf("/a.S/Two").mode, Mode::kPages);
+}
+
+// Who lists changes is told: before them, after them and whose they are. What changes nothing is
+// none.
+TEST(Applier, ChangesInTheNameOfConfig) {
+  TestServer server;
+  server.Add("/n.S/One", {.depth_max = 10});
+  std::vector<std::pair<std::string, int>> seen;
+  const pb::ChangeListener listener([&](const char* who) {
+    seen.emplace_back(who == nullptr ? "" : who, server.OptionsOf("/n.S/One").depth_max);
+  });
+  Applier applier;
+  EXPECT_EQ(ToString(applier.Apply(Read("{version: 1, defaults: {depth_max: 20}}"))), "");
+  EXPECT_EQ(ToString(applier.ApplyToNew()), "");
+  using Seen = std::vector<std::pair<std::string, int>>;
+  EXPECT_EQ(seen, (Seen{{"", 10}, {"config", 20}}));
+  server.Add("/n.S/Two");
+  EXPECT_EQ(ToString(applier.ApplyToNew()), "");
+  EXPECT_EQ(server.OptionsOf("/n.S/Two").depth_max, 20);
+  EXPECT_EQ(seen, (Seen{{"", 10}, {"config", 20}, {"", 20}, {"config", 20}}));
 }
 
 TEST(Applier, ASettingThatIsGoneBecomesTheCodesAgain) {

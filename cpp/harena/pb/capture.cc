@@ -128,7 +128,8 @@ void Capture::Offer(const CapturedCall& call) noexcept {
 CaptureStats Capture::stats() const noexcept {
   return {.calls_written = written_.load(std::memory_order_relaxed),
           .bytes_written = bytes_written_.load(std::memory_order_relaxed),
-          .calls_dropped = dropped_.load(std::memory_order_relaxed)};
+          .calls_dropped = dropped_.load(std::memory_order_relaxed),
+          .ended = ended_.load(std::memory_order_relaxed)};
 }
 
 void Capture::Run() {
@@ -151,9 +152,9 @@ void Capture::Run() {
 }
 
 bool Capture::Write(std::string_view record) {
-  if (failed_ ||
-      bytes_written_.load(std::memory_order_relaxed) + record.size() > options_.bytes_max) {
-    Close();
+  if (ended_.load(std::memory_order_relaxed)) return false;
+  if (bytes_written_.load(std::memory_order_relaxed) + record.size() > options_.bytes_max) {
+    End("bytes_max is " + std::to_string(options_.bytes_max) + ", and the next call is more");
     return false;
   }
   if (file_ >= 0 && file_bytes_ + record.size() > options_.file_bytes_max) Close();
@@ -163,9 +164,7 @@ bool Capture::Write(std::string_view record) {
     if (taken < 0 && errno == EINTR) continue;
     if (taken <= 0) {
       // What follows half a record could not be read anyway.
-      Log(Severity::kWarning, std::string("capturing has ended: ") + strerror(errno));
-      failed_ = true;
-      Close();
+      End(strerror(errno));
       return false;
     }
     record.remove_prefix(static_cast<size_t>(taken));
@@ -184,12 +183,17 @@ bool Capture::OpenNext() {
                            ".harena-capture";
   file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file_ < 0) {
-    Log(Severity::kWarning, "capturing has ended: " + path + ": " + strerror(errno));
-    failed_ = true;
+    End(path + ": " + strerror(errno));
     return false;
   }
   file_bytes_ = 0;
   return true;
+}
+
+void Capture::End(const std::string& why) {
+  Log(Severity::kWarning, "capturing into " + options_.directory + " has ended: " + why);
+  ended_.store(true, std::memory_order_relaxed);
+  Close();
 }
 
 void Capture::Close() {

@@ -25,7 +25,7 @@ struct CaptureOptions {
   size_t call_bytes_max = size_t{4} << 20;
   /// A file that has reached this is closed, and the next one is begun.
   size_t file_bytes_max = size_t{64} << 20;
-  /// All files together. Then capturing ends, for as long as this object lives.
+  /// All files together. Then capturing ends, for as long as this object lives, and says so.
   size_t bytes_max = size_t{256} << 20;
   /// Bytes that wait for the disk. What comes when they are there already is dropped.
   size_t queue_bytes_max = size_t{16} << 20;
@@ -39,7 +39,8 @@ struct CaptureStats {
   uint64_t calls_written = 0;
   uint64_t bytes_written = 0;
   uint64_t calls_dropped =
-      0;  ///< Too large, the queue full or busy, bytes_max reached, disk error.
+      0;               ///< Too large, the queue full or busy, bytes_max reached, disk error.
+  bool ended = false;  ///< bytes_max was reached or the disk failed: no more is written.
 };
 
 /// One call as it was on the wire.
@@ -76,6 +77,7 @@ class Capture {
   void Run();
   bool Write(std::string_view record);
   bool OpenNext();
+  void End(const std::string& why);
   void Close();
 
   const CaptureOptions options_;
@@ -83,6 +85,7 @@ class Capture {
   std::atomic<uint64_t> written_{0};
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<uint64_t> dropped_{0};
+  std::atomic<bool> ended_{false};
 
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -93,7 +96,6 @@ class Capture {
   // The thread's own.
   int file_ = -1;
   size_t file_bytes_ = 0;
-  bool failed_ = false;  // said so once, and stopped
 
   std::thread thread_;  // last: it uses all of the above
 };

@@ -110,6 +110,39 @@ TEST_F(MethodSetTest, TheAdaptersCheckCountsToo) {
   EXPECT_EQ(one->scopes().mode(), Mode::kPages);
 }
 
+TEST_F(MethodSetTest, SeveralServersChangeAllOrNone) {
+  MethodSet other{"other", nullptr};
+  const Published published(set_), other_published(other);
+  const auto mine = Add("mine");
+  const Options of_pool{.page_pool = &pool_};
+  const auto& prototype = google::protobuf::Empty::default_instance();
+  const auto theirs =
+      std::make_shared<Method>("theirs", of_pool, prototype, prototype,
+                               MessageTypes{.why_not_reusable = std::nullopt, .codec = true});
+  other.Add(theirs);
+  const auto reuse = [](Options& options) { options.mode = Mode::kReuse; };
+  const auto pages = [](Options& options) { options.mode = Mode::kPages; };
+  const auto wrong = [](Options& options) { options.depth_max = -1; };
+  const auto before = theirs->scopes().mode();
+
+  // By the adapter's check alone, after the other's change was made.
+  auto refused = ChangeAll({{mine, pages}, {theirs, reuse}, {mine, reuse}});
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->index, 2u);
+  EXPECT_THAT(refused->reason, HasSubstr("mine: no reuse here"));
+  EXPECT_EQ(theirs->scopes().mode(), before);
+  EXPECT_EQ(mine->scopes().mode(), before);
+
+  refused = ChangeAll({{mine, pages}, {theirs, wrong}});
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->index, 1u);
+  EXPECT_EQ(mine->scopes().mode(), before);
+
+  EXPECT_FALSE(ChangeAll({{mine, pages}, {theirs, reuse}}));
+  EXPECT_EQ(mine->scopes().mode(), Mode::kPages);
+  EXPECT_EQ(theirs->scopes().mode(), Mode::kReuse);
+}
+
 TEST_F(MethodSetTest, OneMethod) {
   const auto one = Add("one", {.mode = Mode::kPages});
   const auto two = Add("two", {.mode = Mode::kPages});

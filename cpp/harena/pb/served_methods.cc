@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 namespace harena::pb {
 namespace {
@@ -16,6 +17,17 @@ struct Directory {
     return directory;
   }
 };
+
+struct Made {
+  ServedMethods* served;
+  std::string method;
+  Options before;
+};
+
+void TakeBack(const Made& made) {
+  // What held a moment ago holds again.
+  (void)made.served->Change(made.method, [&](Options& options) { options = made.before; });
+}
 
 }  // namespace
 
@@ -35,6 +47,35 @@ void ForEachServedMethods(const std::function<void(ServedMethods&)>& visit) {
   Directory& directory = Directory::Get();
   std::lock_guard lock(directory.mutex);
   for (ServedMethods* methods : directory.served) visit(*methods);
+}
+
+std::optional<RefusedChange> ChangeAll(const std::vector<MethodChange>& changes) {
+  for (size_t i = 0; i < changes.size(); ++i) {
+    const Method& method = *changes[i].method;
+    Options after = method.scopes().options();
+    changes[i].edit(after);
+    if (const auto reason = method.scopes().WhyNot(after)) {
+      return RefusedChange{.index = i, .reason = method.name() + ": " + *reason};
+    }
+  }
+  std::vector<Made> made;
+  std::optional<RefusedChange> refused;
+  // In one visit, so that every server stays while it may have to be taken back.
+  ForEachServedMethods([&](ServedMethods& served) {
+    const auto methods = served.methods();
+    for (size_t i = 0; i < changes.size() && !refused; ++i) {
+      const auto& [method, edit] = changes[i];
+      if (std::find(methods.begin(), methods.end(), method) == methods.end()) continue;
+      Made now{&served, method->name(), method->scopes().options()};
+      if (auto reason = served.Change(method->name(), edit)) {
+        refused = {.index = i, .reason = std::move(*reason)};
+        std::for_each(made.rbegin(), made.rend(), TakeBack);
+      } else {
+        made.push_back(std::move(now));
+      }
+    }
+  });
+  return refused;
 }
 
 }  // namespace harena::pb

@@ -2,6 +2,7 @@
 // its settings while it runs.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -49,5 +50,23 @@ class Published {
 /// Visits the methods of every server of the process, oldest first. No server begins or ends
 /// meanwhile, so `visit` must not make or end one.
 void ForEachServedMethods(const std::function<void(ServedMethods&)>& visit);
+
+/// What one served method is to get.
+struct MethodChange {
+  std::shared_ptr<Method> method;
+  ServedMethods::Edit edit;
+};
+
+/// Which of several changes cannot be made, and why.
+struct RefusedChange {
+  size_t index = 0;
+  std::string reason = {};
+};
+
+/// Makes changes of any servers' methods, for requests from now on: all of them, or none and which
+/// one is wrong. Each is looked at first; where an adapter refuses one all the same, what was made
+/// is taken back. Methods that nothing serves any more are left out. Thread rule: any thread, but
+/// not from a visit of ForEachServedMethods().
+std::optional<RefusedChange> ChangeAll(const std::vector<MethodChange>& changes);
 
 }  // namespace harena::pb

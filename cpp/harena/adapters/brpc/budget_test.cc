@@ -2,15 +2,19 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <brpc/serialized_request.h>
 #include <gmock/gmock.h>
 
 #include "harena/adapters/brpc/admission.h"
 #include "harena/adapters/brpc/test_rig.h"
 #include "harena/adapters/brpc/within_budget.h"
 #include "harena/base/log.h"
+#include "harena/pb/codec/test_log.h"
 #include "harena/pb/message.h"
+#include "harena/test/brpc_strict.pb.h"
 
 namespace harena::brpc {
 namespace {
@@ -93,6 +97,62 @@ TEST_P(Budgets, WhatTheHandlerAddsIsHeldWithinBudget) {
     EXPECT_THAT(error_text, HasSubstr(items == 100 ? "" : "request_bytes_max"));
   }
   rig.ExpectAllMemoryBack();
+}
+
+class StrictService final : public test::brpc::Strictly {
+  void Keep(RpcController*, const test::brpc::Strict* in, test::brpc::Strict* out,
+            Closure* done) override {
+    *out = *in;
+    done->Run();
+  }
+};
+
+// protobuf's list of missing fields names each by its whole path: here a hundred times the wire.
+TEST_P(Budgets, MissingFieldsAreNotListedWithinALimit) {
+  test::brpc::Strict strict;
+  for (int i = 0; i < 500; ++i) strict.add_inner();
+  for (int level = 0; level < 80; ++level) {
+    test::brpc::Strict outer;
+    *outer.add_inner() = std::move(strict);
+    strict = std::move(outer);
+  }
+  const std::string missing = strict.SerializePartialAsString();
+  const std::string complete = "\x0a\x04name";
+  for (const bool limited : {true, false}) {
+    StrictService service;
+    Rig rig;
+    rig.served = &service;
+    rig.Start(Options{.mode = GetParam(), .request_bytes_max = limited ? kMiB : kUnlimitedBytes});
+    const auto channel = rig.Connect();
+    const auto baidu_std = [&](const std::string& wire) {
+      ::brpc::SerializedRequest request;
+      request.serialized_data().append(wire);
+      Controller controller;
+      test::brpc::Strict response;
+      channel->CallMethod(test::brpc::Strictly::descriptor()->method(0), &controller, &request,
+                          &response, nullptr);
+      return controller.ErrorCode();
+    };
+    const auto http = [&](const std::string& wire) {
+      return rig.Http("/harena.test.brpc.Strictly/Keep", wire, "application/proto");
+    };
+    EXPECT_EQ(baidu_std(complete), 0);
+    EXPECT_EQ(http(complete), complete);
+    const auto listed = pb::codec::test::LogOf([&] {
+      EXPECT_EQ(baidu_std(missing), ::brpc::EREQUEST);
+      EXPECT_THAT(http(missing), HasSubstr("400: "));
+      rig.ExpectAllMemoryBack();
+    });
+    size_t listed_bytes = 0;
+    for (const std::string& line : listed) listed_bytes += line.size();
+    if (limited) {
+      EXPECT_EQ(listed_bytes, 0u);
+      EXPECT_EQ(rig.stats("harena.test.brpc.Strictly.Keep").malformed, 2u);
+      EXPECT_EQ(rig.stats("harena.test.brpc.Strictly.Keep").refused, 0u);
+    } else {
+      EXPECT_GT(listed_bytes, 50 * missing.size()) << "protobuf's own way";
+    }
+  }
 }
 
 TEST(Budgets, ALimitThatCannotHoldIsSaid) {

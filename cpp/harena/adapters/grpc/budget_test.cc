@@ -1,7 +1,5 @@
 // Limits over real calls: who crosses one is told so, and nobody else notices.
 #include <array>
-#include <cstdio>
-#include <fstream>
 #include <latch>
 #include <new>
 #include <semaphore>
@@ -14,6 +12,7 @@
 
 #include "harena/adapters/grpc/test_rig.h"
 #include "harena/base/poison.h"
+#include "harena/base/test_process_memory.h"
 #include "harena/mem/failing_page_source.h"
 #include "harena/pb/message.h"
 
@@ -70,26 +69,6 @@ TEST_P(BudgetTest, TheBombIsRefusedAndTheNextCallServed) {
   EXPECT_EQ(rig.service.calls, 3) << "the handler never sees a bomb";
   EXPECT_EQ(rig.stats().malformed, 0u);
   rig.ExpectAllMemoryBack();
-}
-
-// Kilobytes from /proc/self/status.
-size_t StatusBytes(const std::string& field) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    size_t kib = 0;
-    if (line.starts_with(field + ":") &&
-        std::sscanf(line.c_str() + field.size() + 1, "%zu", &kib) == 1) {
-      return kib << 10;
-    }
-  }
-  ADD_FAILURE() << "no " << field;
-  return 0;
-}
-
-bool ForgetPeak() {
-  std::ofstream clear("/proc/self/clear_refs");
-  clear << "5" << std::flush;
-  return clear.good();
 }
 
 TEST_P(BudgetTest, TheBombTakesItsBudgetAndAPageOfTheProcess) {

@@ -72,7 +72,7 @@ class SerializationTraits<harena::grpc::RequestSlot<Request>> {
     // gRPC forgets the buffer after this call; whoever parses it lets go of the wire bytes.
     buffer.Clear();
     if (result.status == harena::pb::ParseStatus::kMalformed) {
-      return {StatusCode::INTERNAL, slot.message->InitializationErrorString()};
+      return {StatusCode::INTERNAL, harena::pb::MissingFields(*slot.scope, *slot.message)};
     }
     if (result.status == harena::pb::ParseStatus::kRefused) slot.refusal = result.refusal;
     return Status::OK;

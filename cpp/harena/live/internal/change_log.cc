@@ -10,7 +10,7 @@
 namespace harena::live::internal {
 namespace {
 
-// Changes that were not made here are noticed, and by whom cannot be known.
+// Changes that were not made here are noticed, and by whom is known only where pb::ChangeAs() says.
 constexpr char kByPage[] = "page";
 constexpr char kByApi[] = "api";
 
@@ -45,7 +45,11 @@ Json ChangeLog::Change::AsJson() const {
   return json;
 }
 
-ChangeLog::ChangeLog() : known_(ValuesNow()) {}
+ChangeLog::ChangeLog()
+    : known_(ValuesNow()), listener_([this](const char* who) {
+        std::lock_guard lock(mutex_);
+        NoticeLocked(who == nullptr ? kByApi : who);
+      }) {}
 
 Json ChangeLog::All() const {
   std::lock_guard lock(mutex_);

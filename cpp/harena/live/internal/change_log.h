@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harena/live/internal/settings.h"
+#include "harena/pb/change_listener.h"
 
 namespace harena::live::internal {
 
@@ -58,6 +59,7 @@ class ChangeLog {
   std::deque<Change> changes_;
   int64_t next_ = 1;
   std::map<Place, std::vector<Json>> known_;
+  const pb::ChangeListener listener_;  // last: it uses the others
 };
 
 }  // namespace harena::live::internal

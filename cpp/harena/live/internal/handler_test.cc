@@ -11,6 +11,7 @@
 
 #include "harena/live/test_server.h"
 #include "harena/mem/budget.h"
+#include "harena/pb/change_listener.h"
 
 namespace harena::live::internal {
 namespace {
@@ -115,6 +116,25 @@ TEST_F(HandlerTest, ChangesOfOthersAreNoticed) {
   EXPECT_EQ(listed[0]["to"], "pages");
 }
 
+TEST_F(HandlerTest, ChangesInANameBearIt) {
+  ASSERT_EQ(server_.methods().SetMode("/test.Live/Board", Mode::kPages), std::nullopt);
+  pb::ChangeAs("config", [&] {
+    ASSERT_EQ(server_.methods().SetMode("/test.Live/Board", Mode::kArena), std::nullopt);
+  });
+  ASSERT_EQ(server_.methods().SetMode("/test.Live/Board", Mode::kHeap), std::nullopt);
+  handler_.Tick();
+  const Json listed = Status()["changes"];
+  ASSERT_EQ(listed.size(), 3u);
+  EXPECT_EQ(listed[0]["who"], "api");
+  EXPECT_EQ(listed[0]["to"], "pages");
+  EXPECT_EQ(listed[1]["who"], "config");
+  EXPECT_EQ(listed[1]["from"], "pages");
+  EXPECT_EQ(listed[1]["to"], "arena");
+  EXPECT_EQ(listed[2]["who"], "api");
+  EXPECT_EQ(listed[2]["to"], "heap");
+  EXPECT_EQ(Undo(listed[2]["id"]).status, 200u);
+}
+
 TEST_F(HandlerTest, SettingsOfAllMethodsOfTheProcessAndOfAPagePool) {
   const PagePoolRetention retention = PagePool::Default().retention();
   const HttpAnswer answer = Set({{"method", ""},
@@ -158,6 +178,7 @@ TEST_F(HandlerTest, PagePoolsOfMethodsAreListedAndChangedByName) {
 
 TEST_F(HandlerTest, WhatIsWrongIsSaidAndNothingChanges) {
   ASSERT_EQ(server_.methods().SetRequestBytesMax("/test.Live/Board", 1 << 20), std::nullopt);
+  const auto decay_after = PagePool::Default().retention().decay_after;
   const std::pair<const char*, const char*> cases[] = {
       {R"({"method": "/x", "settings": {"mode": "pages"}})", "there are /test.Live/Board"},
       {R"({"settings": {"colour": 1}})", "decoded_ratio_max"},
@@ -178,6 +199,8 @@ TEST_F(HandlerTest, WhatIsWrongIsSaidAndNothingChanges) {
       {R"({"settings": {"depth_max": 1000}})", "depth_max"},
       {R"({"settings": {"decay_after_ms": -1}})", "0 or more"},
       {R"({"settings": {"mode": "heap"}})", "heap"},
+      {R"({"pool": "pool 63", "settings": {"depth_max": 9, "decay_after_ms": 1}})", "pool 63"},
+      {R"({"settings": {"mode": "heap", "decay_after_ms": 1}})", "heap"},
       {R"({"method": "/x"})", "nothing to change"},
       {R"(mode=heap)", "no JSON object"},
       {R"([])", "no JSON object"},
@@ -193,6 +216,7 @@ TEST_F(HandlerTest, WhatIsWrongIsSaidAndNothingChanges) {
   }
   EXPECT_EQ(server_.rank().scopes().options().mode, Mode::kCodec);
   EXPECT_EQ(server_.rank().scopes().options().depth_max, 0);
+  EXPECT_EQ(PagePool::Default().retention().decay_after, decay_after);
   // The test's own, made beside the page.
   const Json listed = Status()["changes"];
   EXPECT_EQ(listed.size(), 1u) << listed;

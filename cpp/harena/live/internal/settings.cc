@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <set>
 #include <span>
@@ -130,65 +131,41 @@ std::string Known() {
   return names;
 }
 
-/// One server's part of a change, and how to take it back.
-struct Done {
-  pb::ServedMethods* served;
-  std::vector<std::pair<std::string, Options>> before;
-
-  void TakeBack() const {
-    for (const auto& [name, options] : before) {
-      // What was in force before is valid, so that nothing can be wrong with it.
-      (void)served->Change(name, [&options = options](Options& o) { o = options; });
-    }
-  }
-};
-
-/// Servers with the change made; or none, and what is wrong.
+/// All servers' methods, or none and what is wrong.
 Problem ApplyToMethods(const Wanted& wanted) {
-  Problem problem;
-  std::vector<Done> done;
+  std::vector<pb::MethodChange> changes;
   std::set<std::string> names;
   const auto edit = [&](Options& options) { Edit(kMethodSettings, wanted.values, options); };
   pb::ForEachServedMethods([&](pb::ServedMethods& served) {
-    if (problem) return;
-    Done mine{.served = &served, .before = {}};
     for (const auto& method : served.methods()) {
       names.insert(method->name());
       if (wanted.method.empty() || method->name() == wanted.method) {
-        mine.before.emplace_back(method->name(), method->scopes().options());
+        changes.push_back({.method = method, .edit = edit});
       }
     }
-    if (mine.before.empty()) return;
-    problem = wanted.method.empty() ? served.Change(edit) : served.Change(wanted.method, edit);
-    if (problem) {
-      // Inside of the visit, while the servers stay.
-      std::for_each(done.rbegin(), done.rend(), [](const Done& other) { other.TakeBack(); });
-    } else {
-      done.push_back(std::move(mine));
-    }
   });
-  if (problem || !done.empty() || wanted.method.empty()) return problem;
-  std::string there;
-  for (const std::string& name : names) there += (there.empty() ? "" : ", ") + name;
-  return "no server of this process has a method \"" + wanted.method + "\"; there are " + there;
+  if (changes.empty() && !wanted.method.empty()) {
+    std::string there;
+    for (const std::string& name : names) there += (there.empty() ? "" : ", ") + name;
+    return "no server of this process has a method \"" + wanted.method + "\"; there are " + there;
+  }
+  if (auto refused = pb::ChangeAll(changes)) return std::move(refused->reason);
+  return std::nullopt;
 }
 
-Problem ApplyToPool(const Wanted& wanted) {
-  const std::string name = wanted.pool.empty() ? "default" : wanted.pool;
+/// Returns whether there is a pool of that name. Inside of the visit it stays.
+bool VisitPool(const std::string& name, const std::function<void(PagePool&)>& visit) {
   bool found = false;
-  const auto change = [&](PagePool& pool) {
+  const auto look = [&](PagePool& pool) {
     if (found || NameOf(pool) != name) return;
     found = true;
-    PagePoolRetention retention = pool.retention();
-    Edit(kPoolSettings, wanted.values, retention);
-    pool.SetRetention(retention);
+    visit(pool);
   };
-  change(PagePool::Default());
+  look(PagePool::Default());
   pb::ForEachServedMethods([&](pb::ServedMethods& served) {
-    for (const auto& method : served.methods()) change(method->scopes().options().pool());
+    for (const auto& method : served.methods()) look(method->scopes().options().pool());
   });
-  if (found) return std::nullopt;
-  return "no method of this process uses a page pool \"" + name + "\"";
+  return found;
 }
 
 template <typename Of, size_t kCount>
@@ -271,11 +248,22 @@ Problem Check(const Wanted& wanted) {
 }
 
 Problem Apply(const Wanted& wanted) {
-  if (NamesAny(kMethodSettings, wanted)) {
-    if (Problem problem = ApplyToMethods(wanted)) return problem;
-  }
+  const std::string pool_name = wanted.pool.empty() ? "default" : wanted.pool;
+  std::optional<PagePoolRetention> before;
   if (NamesAny(kPoolSettings, wanted)) {
-    if (Problem problem = ApplyToPool(wanted)) return problem;
+    const bool found = VisitPool(pool_name, [&](PagePool& pool) {
+      before = pool.retention();
+      PagePoolRetention retention = *before;
+      Edit(kPoolSettings, wanted.values, retention);
+      pool.SetRetention(retention);
+    });
+    if (!found) return "no method of this process uses a page pool \"" + pool_name + "\"";
+  }
+  if (NamesAny(kMethodSettings, wanted)) {
+    if (Problem problem = ApplyToMethods(wanted)) {
+      if (before) VisitPool(pool_name, [&](PagePool& pool) { pool.SetRetention(*before); });
+      return problem;
+    }
   }
   Edit(kProcessSettings, wanted.values, ProcessBudget());
   return std::nullopt;

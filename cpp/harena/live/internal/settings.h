@@ -1,10 +1,10 @@
 // What may be changed while a server runs: reading it, checking what is asked for, doing it.
 #pragma once
 
+#include <compare>
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -23,10 +23,8 @@ using Problem = std::optional<std::string>;
 struct Place {
   std::string framework, method, pool, setting;
 
-  bool operator<(const Place& other) const {
-    return std::tie(framework, method, pool, setting) <
-           std::tie(other.framework, other.method, other.pool, other.setting);
-  }
+  // What the compiler writes here compares with 0.
+  auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// What a change is to do. An empty method is every method, and the process or a page pool.

@@ -38,6 +38,7 @@ Json StatusOf(const PagePool& pool) {
           {"decay_after_ms", retention.decay_after.count()},
           {"blocks_allocated", stats.blocks_allocated},
           {"blocks_freed", stats.blocks_freed},
+          {"blocks_moved", stats.blocks_moved},
           {"bytes_decommitted", stats.bytes_decommitted},
           {"refusals", stats.refusals},
           {"quarantine",

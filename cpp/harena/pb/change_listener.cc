@@ -1,0 +1,45 @@
+#include "harena/pb/change_listener.h"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace harena::pb {
+namespace {
+
+// Held by a change from before to after, so that what a listener sees in between is of one alone.
+struct Listeners {
+  std::mutex mutex;
+  std::vector<ChangeListener*> all;
+
+  // Never destroyed: listeners may be static objects.
+  static Listeners& Get() {
+    static auto& listeners = *new Listeners;
+    return listeners;
+  }
+};
+
+}  // namespace
+
+void ChangeAs(const char* who, const std::function<void()>& change) {
+  Listeners& listeners = Listeners::Get();
+  std::lock_guard lock(listeners.mutex);
+  for (const ChangeListener* listener : listeners.all) listener->listen_(nullptr);
+  change();
+  for (const ChangeListener* listener : listeners.all) listener->listen_(who);
+}
+
+ChangeListener::ChangeListener(std::function<void(const char* who)> listen)
+    : listen_(std::move(listen)) {
+  Listeners& listeners = Listeners::Get();
+  std::lock_guard lock(listeners.mutex);
+  listeners.all.push_back(this);
+}
+
+ChangeListener::~ChangeListener() {
+  Listeners& listeners = Listeners::Get();
+  std::lock_guard lock(listeners.mutex);
+  std::erase(listeners.all, this);
+}
+
+}  // namespace harena::pb
