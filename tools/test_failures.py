@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Repeats from a log of `make test` what the failed tests printed, so that they can be read at its end.
+
+    tools/test_failures.py LOG
+
+Knows ctest's output (--output-on-failure) and gotestsum's. Prints nothing where no test failed.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+LINES_MAX = 80  # of one test: its last ones, which name what failed
+
+CTEST_RESULT = re.compile(r"\s*\d+/\d+ Test\s+#\d+: (?P<name>\S+) \.*\s*(?P<outcome>\*\*\*(?!Skipped)\S+)?")
+CTEST_OTHER = re.compile(r"\s*Start\s+\d+: |\d+% tests passed, ")
+GO_FAILURE = re.compile(r"=== FAIL: (?P<name>.+)")
+GO_OTHER = re.compile(r"=== |DONE \d+ tests")
+
+
+def failures(lines):
+    """(name, lines printed) of each failed test, in the log's order."""
+    found = []
+    current = None
+    for line in lines:
+        result = CTEST_RESULT.match(line)
+        go = GO_FAILURE.match(line)
+        if result or go or CTEST_OTHER.match(line) or GO_OTHER.match(line):
+            current = None
+        if go or (result and result["outcome"]):
+            current = []
+            found.append(((go or result)["name"], current))
+        if current is not None:
+            current.append(line)
+    return found
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__.strip())
+    for name, lines in failures(Path(sys.argv[1]).read_text(encoding="utf-8", errors="replace").splitlines()):
+        print(f"-- failed: {name}")
+        if len(lines) > LINES_MAX:
+            print(f"   ({len(lines) - LINES_MAX} lines before these)")
+        print("\n".join(lines[-LINES_MAX:]))
+
+
+if __name__ == "__main__":
+    main()
