@@ -217,13 +217,15 @@ void InsertIncludes(const std::string& header, const std::string& source,
   if (kTakesParser) {
     header_top->Print(
         "#if HARENA_CODEC\n"
-        "// The string fields of this file's classes; undone at its end.\n"
+        "// The string and map fields of this file's classes; undone at its end.\n"
         "#define ArenaStringPtr HarenaArenaStringPtr\n"
+        "#define MapField HarenaMapField\n"
         "#endif\n");
     Insertion header_end(context, header, "global_scope");
     header_end->Print(
         "#if HARENA_CODEC\n"
         "#undef ArenaStringPtr\n"
+        "#undef MapField\n"
         "#endif\n");
   }
   Insertion source_top(context, source, "includes");

@@ -153,6 +153,10 @@ bool ParsePartialWith(ZeroCopyInputStream& input, size_t wire_bytes, int levels_
   return context.EndedAtLimit();
 }
 
+const wire::LengthTags& LengthTagsOf(const MessageLite& message) {
+  return wire::LengthTags::Of(message, message.GetArena() != nullptr);
+}
+
 bool ParsePartialChecked(wire::CheckedStream& input, size_t wire_bytes, int levels_max,
                          MessageLite& message) {
   const bool ok = ParsePartialWith(input, wire_bytes, levels_max, message,
@@ -178,7 +182,7 @@ bool ParsePartialBounded(ZeroCopyInputStream& input, size_t wire_bytes,
 bool ParsePartialLimited(ZeroCopyInputStream& input, size_t wire_bytes, int levels_max,
                          MessageLite& message) {
 #if HARENA_CODEC
-  wire::CheckedStream checked(input, wire_bytes, &wire::LengthTags::Of(message, false));
+  wire::CheckedStream checked(input, wire_bytes, &LengthTagsOf(message));
   return ParsePartialChecked(checked, wire_bytes, levels_max, message);
 #else
   return ParsePartialBounded(input, wire_bytes, levels_max, message);
@@ -267,7 +271,7 @@ bool ParseLimited(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
   if (wire::HeapMeter::Works(scope, arena) && wire::ReadsInOrder(message)) {
     wire::HeapMeter meter(scope, *arena, wire_bytes);
     if (builder != nullptr) {
-      wire::MeteredStream metered(input, wire_bytes, &wire::LengthTags::Of(message, true), meter);
+      wire::MeteredStream metered(input, wire_bytes, &LengthTagsOf(message), meter);
       const MeteredBuilder metering(*builder, metered);
       return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
     }
@@ -277,7 +281,7 @@ bool ParseLimited(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
       return ok;
     }
     if (meter.MayTryPieces()) {
-      wire::MeteredStream metered(input, wire_bytes, &wire::LengthTags::Of(message, false), meter);
+      wire::MeteredStream metered(input, wire_bytes, &LengthTagsOf(message), meter);
       metered.Begin();
       return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
     }

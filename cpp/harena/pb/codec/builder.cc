@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "harena/mem/budget.h"
-#include "harena/pb/layout/input_window.h"
+#include "harena/pb/layout/parse_window.h"
 #include "harena/pb/wire/metered_stream.h"
 
 #if HARENA_CODEC

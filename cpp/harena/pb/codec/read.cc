@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "harena/pb/layout/input_window.h"
+#include "harena/pb/layout/parse_window.h"
 #include "harena/pb/layout/string_image.h"
 
 #if HARENA_CODEC

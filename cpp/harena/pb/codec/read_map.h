@@ -8,8 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <google/protobuf/map_field.h>
-
+#include "harena/pb/codec/map_field.h"
 #include "harena/pb/codec/read.h"
 #include "harena/pb/codec/string_bodies.h"
 #include "harena/pb/codec/wire.h"
@@ -158,7 +157,7 @@ template <typename Entry, typename Key, typename T, WireFormatLite::FieldType kK
           WireFormatLite::FieldType kValueType>
 HARENA_NOINLINE const char* ReadMapEntry(
     const char* ptr, ParseContext* context, Builder& builder,
-    google::protobuf::internal::MapField<Entry, Key, T, kKeyType, kValueType>& field,
+    google::protobuf::internal::HarenaMapField<Entry, Key, T, kKeyType, kValueType>& field,
     const char* key_utf8_name, const char* value_utf8_name) {
   if (HARENA_UNLIKELY(!builder.frozen())) return context->ParseMessage(&field, ptr);
   using KeyPart =

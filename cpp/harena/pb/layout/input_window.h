@@ -28,13 +28,5 @@ inline bool EndUnlessWithin(ParseContext& context, int64_t left) noexcept {
   return false;
 }
 
-/// Whether it expects no more behind `ptr` than it may get. Nobody knows of a stream without a
-/// limit.
-inline bool LimitIsInInput(const ParseContext& context, const char* ptr) noexcept {
-  const int64_t overall_limit = context.*Exposed(OverallLimit());
-  return context.BytesUntilLimit(ptr) <=
-         static_cast<int64_t>(UnreadBytes(context, ptr)) + overall_limit;
-}
-
 }  // namespace harena::pb::layout
 #endif  // HARENA_CODEC

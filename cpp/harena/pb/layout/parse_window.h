@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include <google/protobuf/io/zero_copy_stream.h>
 #include <google/protobuf/parse_context.h>
@@ -84,6 +85,16 @@ inline size_t UnreadBytes(const ParseContext& context, const char* ptr) noexcept
   const bool patched = next != nullptr && next != context.*Exposed(Patch());
   return static_cast<size_t>(std::max<ptrdiff_t>(
       in_buffer + (patched ? context.*Exposed(ChunkSize()) : ParseContext::kSlopBytes), 0));
+}
+
+/// Whether it expects no more behind `ptr` than it may get. Nobody knows of a stream without a
+/// limit.
+HARENA_INLINE bool LimitIsInInput(const ParseContext& context, const char* ptr) noexcept {
+  // The limit counts from the end of the buffer.
+  if (HARENA_LIKELY(context.*Exposed(Limit()) <= 0)) return true;
+  const int64_t overall_limit = context.*Exposed(OverallLimit());
+  return context.BytesUntilLimit(ptr) <=
+         static_cast<int64_t>(UnreadBytes(context, ptr)) + overall_limit;
 }
 
 /// Gives the stream back what is more than `bytes` behind `ptr`: as if the chunk had ended there.

@@ -24,8 +24,8 @@ using google::protobuf::FieldDescriptor;
 // Goes through the types below one, as whoever reads them meets them.
 class Gatherer {
  public:
-  explicit Gatherer(bool by_codec) {
-    if (!by_codec) return;
+  explicit Gatherer(bool on_arena) {
+    if (!on_arena) return;
     for (const CodecMessage& message : Capabilities().messages) {
       if (message.why_stock.empty()) codec_names_.emplace(message.name);
     }
@@ -38,28 +38,26 @@ class Gatherer {
   std::vector<uint32_t> Numbers() const { return {numbers_.begin(), numbers_.end()}; }
 
  private:
-  bool AddBelow(const Descriptor& type, bool by_codec) {
-    if (!(by_codec ? codec_seen_ : stock_seen_).insert(&type).second) return true;
+  // `checking` is whether the type's code looks at lengths itself.
+  bool AddBelow(const Descriptor& type, bool checking) {
+    if (!(checking ? checking_seen_ : stock_seen_).insert(&type).second) return true;
     if (type.extension_range_count() > 0) return false;
     for (int i = 0; i < type.field_count(); ++i) {
       const FieldDescriptor& field = *type.field(i);
       if (field.message_type() == nullptr) continue;
       const Descriptor& inner = *field.message_type();
-      // The codec leaves maps of messages and enums to protobuf.
-      const bool inner_by_codec =
-          by_codec && (field.is_map() ? inner.map_value()->message_type() == nullptr &&
-                                            inner.map_value()->enum_type() == nullptr
-                                      : codec_names_.contains(inner.full_name()));
-      if (!inner_by_codec && field.type() == FieldDescriptor::TYPE_MESSAGE) {
+      const bool inner_checking =
+          checking && (field.is_map() || codec_names_.contains(inner.full_name()));
+      if (!inner_checking && field.type() == FieldDescriptor::TYPE_MESSAGE) {
         numbers_.insert(static_cast<uint32_t>(field.number()));
       }
-      if (!AddBelow(inner, inner_by_codec)) return false;
+      if (!AddBelow(inner, inner_checking)) return false;
     }
     return true;
   }
 
   std::unordered_set<std::string> codec_names_;
-  std::unordered_set<const Descriptor*> codec_seen_, stock_seen_;
+  std::unordered_set<const Descriptor*> checking_seen_, stock_seen_;
   std::unordered_set<uint32_t> numbers_;
 };
 
@@ -108,7 +106,7 @@ const LengthTags& LengthTags::OfAny() {
   return any;
 }
 
-const LengthTags& LengthTags::Of(const google::protobuf::MessageLite& message, bool by_codec) {
+const LengthTags& LengthTags::Of(const google::protobuf::MessageLite& message, bool on_arena) {
   const auto find = [&]() -> const LengthTags* {
     const auto* const full = dynamic_cast<const google::protobuf::Message*>(&message);
     if (full == nullptr) return &OfAny();
@@ -118,10 +116,10 @@ const LengthTags& LengthTags::Of(const google::protobuf::MessageLite& message, b
     using Known = std::unordered_map<const Descriptor*, const LengthTags*>;
     static auto& all_known = *new std::array<Known, 2>;
     const std::lock_guard lock(mutex);
-    Known& known = all_known[by_codec];
+    Known& known = all_known[on_arena];
     const auto found = known.find(&type);
     if (found != known.end()) return found->second;
-    Gatherer gatherer(by_codec);
+    Gatherer gatherer(on_arena);
     const LengthTags* const tags =
         gatherer.Add(type) ? new LengthTags(*Shapes::OfGenerated(type), gatherer.Numbers())
                            : &OfAny();
@@ -130,7 +128,7 @@ const LengthTags& LengthTags::Of(const google::protobuf::MessageLite& message, b
   };
   thread_local constinit std::array<Recent<std::type_info, const LengthTags*>, 2> recent;
   // Types that the program made share one class, for which the answer is the same.
-  return *recent[by_codec].Get(&typeid(message), find);
+  return *recent[on_arena].Get(&typeid(message), find);
 }
 
 }  // namespace harena::pb::wire
