@@ -16,9 +16,12 @@ namespace google::protobuf::internal {
 template <typename Entry, typename Key, typename T, WireFormatLite::FieldType kKeyType,
           WireFormatLite::FieldType kValueType>
 class HarenaMapField : public MapField<Entry, Key, T, kKeyType, kValueType> {
-  using Stock = MapField<Entry, Key, T, kKeyType, kValueType>;
+  using Stock = ::google::protobuf::internal::MapField<Entry, Key, T, kKeyType, kValueType>;
 
  public:
+  // Generated code calls the destructor by this name.
+  using MapField = HarenaMapField;
+
   using Stock::Stock;
 
   // As MapField's own; called at an entry's beginning, when its length has become the limit.
