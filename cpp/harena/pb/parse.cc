@@ -182,7 +182,9 @@ bool ParsePartialBounded(ZeroCopyInputStream& input, size_t wire_bytes,
 bool ParsePartialLimited(ZeroCopyInputStream& input, size_t wire_bytes, int levels_max,
                          MessageLite& message) {
 #if HARENA_CODEC
-  wire::CheckedStream checked(input, wire_bytes, &LengthTagsOf(message));
+  const wire::LengthTags& tags = LengthTagsOf(message);
+  if (tags.empty()) return ParsePartialBounded(input, wire_bytes, levels_max, message);
+  wire::CheckedStream checked(input, wire_bytes, &tags);
   return ParsePartialChecked(checked, wire_bytes, levels_max, message);
 #else
   return ParsePartialBounded(input, wire_bytes, levels_max, message);

@@ -37,8 +37,7 @@ bool Try() {
   const auto look = [&] {
     others = 0;
     found.clear();
-    return marks.Look(arena, false, &others,
-                      [&](const UnknownFieldSet& set) { found.push_back(&set); });
+    return marks.Look(arena, &others, [&](const UnknownFieldSet& set) { found.push_back(&set); });
   };
   if (!ContainerEnds::Learn(google::protobuf::Empty::default_instance())) return false;
   if (!look() || !found.empty() || others != 0) return false;
@@ -80,7 +79,7 @@ bool ContainerEnds::Learn(const google::protobuf::Message& prototype) {
   const void* const container =
       reinterpret_cast<const char*>(&fields) - offsetof(UnknownContainer, fields);
   bool learned = false;
-  ForEachNote(arena, /*all_parts=*/true, [&](const CleanupNode& node) {
+  ForEachNote(arena, [&](const CleanupNode& node) {
     if (node.elem == container) learned = Add(node.cleanup);
   });
   return learned;

@@ -157,9 +157,8 @@ class CleanupMarks {
   /// Calls `found` with each container that was noted since the last call, and counts into
   /// `*others` what else was. False when there are too many parts.
   template <typename Found>
-  bool Look(const Arena& arena, bool all_parts, size_t* others, Found found) {
+  bool Look(const Arena& arena, size_t* others, Found found) {
     for (const SerialArena* part = ThreadPartsOf(arena); part != nullptr; part = part->next()) {
-      if (!all_parts && !IsOwn(*part)) continue;
       Mark* const mark = MarkOf(part);
       if (mark == nullptr) return false;
       const NotedBlock newest = NewestBlock(*part);
@@ -193,37 +192,29 @@ class CleanupMarks {
   template <typename Found>
   static void LookAt(const CleanupNode* node, const CleanupNode* end, size_t* others,
                      Found& found) {
-    // Nearly all of them are strings, whose destructor this is, unless another library has its own.
-    const auto string = reinterpret_cast<uintptr_t>(
-        &google::protobuf::internal::arena_destruct_object<std::string>);
-    const auto differs = [string](const CleanupNode& one) {
-      return reinterpret_cast<uintptr_t>(one.cleanup) ^ string;
-    };
+    // Nearly all of them are strings, whose destructor this is, unless another library has its own,
+    // and messages of few types, one after the other.
+    const auto string = &google::protobuf::internal::arena_destruct_object<std::string>;
+    ContainerEnds::End recent = string;
     *others += static_cast<size_t>(end - node);
-    while (node < end) {
-      if (end - node >= 4 &&
-          (differs(node[0]) | differs(node[1]) | differs(node[2]) | differs(node[3])) == 0) {
-        node += 4;
-        continue;
+    for (; node < end; ++node) {
+      if (HARENA_LIKELY(node->cleanup == string || node->cleanup == recent)) continue;
+      if (const UnknownFieldSet* set = ContainerOf(*node)) {
+        found(*set);
+        --*others;
+      } else {
+        recent = node->cleanup;
       }
-      if (differs(*node) != 0) {
-        if (const UnknownFieldSet* set = ContainerOf(*node)) {
-          found(*set);
-          --*others;
-        }
-      }
-      ++node;
     }
   }
 
   std::array<Mark, kPartsMax> marks_;
 };
 
-/// Calls `visit` with each note of `arena`, of the calling thread's part or of all.
+/// Calls `visit` with each note of `arena`.
 template <typename Visit>
-void ForEachNote(const Arena& arena, bool all_parts, Visit visit) {
+void ForEachNote(const Arena& arena, Visit visit) {
   for (const SerialArena* part = ThreadPartsOf(arena); part != nullptr; part = part->next()) {
-    if (!all_parts && !IsOwn(*part)) continue;
     for (NotedBlock noted = NewestBlock(*part); noted.block != nullptr;
          noted = BlockBefore(noted)) {
       for (const CleanupNode* node = noted.begin; node < noted.end; ++node) visit(*node);
@@ -233,9 +224,9 @@ void ForEachNote(const Arena& arena, bool all_parts, Visit visit) {
 
 /// How many of the strings that `arena` will destroy have the smallest body there is, which may be
 /// longer than their text; what is no string of ours counts as one.
-inline size_t CountSmallBodies(const Arena& arena, bool all_parts) noexcept {
+inline size_t CountSmallBodies(const Arena& arena) noexcept {
   size_t count = 0;
-  ForEachNote(arena, all_parts, [&count](const CleanupNode& node) {
+  ForEachNote(arena, [&count](const CleanupNode& node) {
     if (node.cleanup != &google::protobuf::internal::arena_destruct_object<std::string>) {
       ++count;
       return;

@@ -129,16 +129,15 @@ bool HeapMeter::Finish() {
   size_t final_bytes = FinalBytes(strings_);
   // To look at each string costs more than their number, and is done where that matters.
   if (final_bytes > GoodBytes()) {
-    final_bytes = FinalBytes(layout::CountSmallBodies(arena_, scope_.mode() == Mode::kReuse));
+    final_bytes = FinalBytes(layout::CountSmallBodies(arena_));
   }
   Release(held_bytes_);
   return final_bytes == 0 || scope_.TryChargeOutside(final_bytes, &refusal_);
 }
 
 void HeapMeter::Observe() {
-  const bool known =
-      marks_.Look(arena_, scope_.mode() == Mode::kReuse, &strings_,
-                  [this](const UnknownFieldSet& set) { containers_.push_back(&set); });
+  const bool known = marks_.Look(
+      arena_, &strings_, [this](const UnknownFieldSet& set) { containers_.push_back(&set); });
   observed_bytes_ = 0;
   work_ = 0;
   if (containers_.empty() && known) return;
