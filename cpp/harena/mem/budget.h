@@ -75,6 +75,7 @@ class Budget {
 
   size_t bytes_used() const noexcept { return bytes_used_.load(std::memory_order_relaxed); }
   size_t bytes_max() const noexcept { return bytes_max_.load(std::memory_order_relaxed); }
+  bool limited() const noexcept { return bytes_max() != kUnlimitedBytes; }
   /// Takes effect with the next charge.
   void set_bytes_max(size_t bytes) noexcept { bytes_max_.store(bytes, std::memory_order_relaxed); }
   /// Charges refused since the start.
@@ -120,5 +121,9 @@ class BudgetCeiling {
 /// The budget of the whole process, `process_bytes_max`: unlimited until set_bytes_max() is called.
 /// It counts the blocks that page pools have handed to threads, and what protobuf arenas take.
 Budget& ProcessBudget() noexcept;
+/// Whether anything bounds a request that has this budget: its own limit, or the process's.
+inline bool IsBounded(const Budget& request) noexcept {
+  return request.limited() || ProcessBudget().limited();
+}
 
 }  // namespace harena

@@ -197,8 +197,7 @@ bool DepthNeedsWalk(const Scope& scope) noexcept {
 }
 
 bool Unlimited(Scope& scope) noexcept {
-  return scope.budget().bytes_max() == kUnlimitedBytes &&
-         ProcessBudget().bytes_max() == kUnlimitedBytes && !DepthNeedsWalk(scope);
+  return !IsBounded(scope.budget()) && !DepthNeedsWalk(scope);
 }
 
 // Whether no required field is missing. protobuf says in the log which ones are, by their paths, a

@@ -20,9 +20,7 @@ struct ParseGuard {
   }
   // Whether protobuf, asked for the missing fields, would list them beside a limit.
   static bool MayListNothing(const MessageArena& home) noexcept {
-    return home.required_fields_ == RequiredFields::kMustBeThere &&
-           (home.budget_.bytes_max() != kUnlimitedBytes ||
-            ProcessBudget().bytes_max() != kUnlimitedBytes);
+    return home.required_fields_ == RequiredFields::kMustBeThere && IsBounded(home.budget_);
   }
   static void Refuse(MessageArena& home, const Refusal& refusal) noexcept {
     home.refused_parse_ = refusal;

@@ -45,7 +45,7 @@ HeapMeter::HeapMeter(Scope& scope, const Arena& arena, size_t wire_bytes) noexce
       arena_(arena),
       wire_bytes_(wire_bytes),
       slack_bytes_(scope.arena().options().pool->options().page_bytes),
-      process_limited_(ProcessBudget().bytes_max() != kUnlimitedBytes) {}
+      process_limited_(ProcessBudget().limited()) {}
 
 HeapMeter::~HeapMeter() {
   if (!began_) return;
