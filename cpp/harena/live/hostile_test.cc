@@ -30,7 +30,8 @@ using ::testing::StartsWith;
 using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
-constexpr std::chrono::seconds kAtOnce{3};
+// Long before anybody's time is up, also on a busy machine.
+constexpr std::chrono::seconds kAtOnce{10};
 constexpr char kHalf[] = "GET /harena HTTP/1.1\r\nHost: loc";
 
 struct HostileInput {
@@ -85,6 +86,21 @@ void ExpectAnswersAtOnce(const std::string& address) {
   const auto begin = Clock::now();
   EXPECT_THAT(Talk(address, Request("GET /harena")), StartsWith("HTTP/1.1 200"));
   EXPECT_LT(Clock::now() - begin, kAtOnce);
+}
+
+/// A listener on a port that the system gives to no outgoing connection: not to those that try to
+/// reach it while it is away, either.
+std::unique_ptr<Listener> ListenOutsideOfOutgoing() {
+  int outgoing = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> outgoing;
+  std::mt19937 random(std::random_device{}());
+  for (int i = 0; i < 100; ++i) {
+    const int port = std::uniform_int_distribution<int>(outgoing - 12'000, outgoing - 1)(random);
+    auto listener = std::make_unique<Listener>(
+        ListenerOptions{.address = "127.0.0.1:" + std::to_string(port), .token = kTestToken});
+    if (listener->problem() == std::nullopt) return listener;
+  }
+  return nullptr;
 }
 
 class HostileTest : public ::testing::Test {
@@ -185,18 +201,21 @@ TEST_F(HostileTest, EndsAtOnceWhileClientsHang) {
 
 TEST_F(HostileTest, ItEndsInTheMidstOfAFlood) {
   std::atomic<bool> end{false};
+  listener_ = ListenOutsideOfOutgoing();
+  ASSERT_NE(listener_, nullptr);
+  const std::string address = listener_->address();
   std::vector<std::thread> attackers;
   for (int i = 0; i < 2; ++i) {
     attackers.emplace_back([&] {
-      while (!end) TestConnection(address_).Send(Request("GET /harena/api/status"));
+      while (!end) TestConnection(address).Send(Request("GET /harena/api/status"));
     });
   }
   for (int round = 0; round < 20; ++round) {
     listener_.reset();
     listener_ =
-        std::make_unique<Listener>(ListenerOptions{.address = address_, .token = kTestToken});
-    ASSERT_EQ(listener_->problem(), std::nullopt);
-    ExpectAnswersAtOnce(address_);
+        std::make_unique<Listener>(ListenerOptions{.address = address, .token = kTestToken});
+    EXPECT_EQ(listener_->problem(), std::nullopt);
+    ExpectAnswersAtOnce(address);
   }
   end = true;
   for (std::thread& attacker : attackers) attacker.join();
