@@ -105,9 +105,7 @@ HARENA_NOINLINE bool Builder::BeginHeap(google::protobuf::internal::ParseContext
   // Asked each time where the length of the input is known: protobuf would reserve what a string
   // says, if the messages that it is in say that it is there.
   if (!layout::LimitIsInInput(context, ptr)) return false;
-  if (metered_ == nullptr) {
-    heap_allowed_ = true;
-  } else if (!metered_->metering() && !metered_->Begin(context, ptr)) {
+  if (metered_ != nullptr && !metered_->metering() && !metered_->Begin(context, ptr)) {
     refused_ = true;
     refusal_ = metered_->refusal();
   }

@@ -128,7 +128,7 @@ class Builder {
   /// metered. False when a budget refuses.
   HARENA_INLINE bool AllowHeap(google::protobuf::internal::ParseContext* context,
                                const char* ptr) noexcept {
-    return heap_allowed_ || BeginHeap(*context, ptr);
+    return scope_ == nullptr || BeginHeap(*context, ptr);
   }
   /// Who meters; null for nobody. REQUIRES: the context of the parse reads from it.
   void set_metered(wire::MeteredStream* metered) noexcept { metered_ = metered; }
@@ -165,7 +165,6 @@ class Builder {
         wire_bytes_(wire_bytes),
         frozen_(frozen),
         strings_allowed_(scope == nullptr),
-        heap_allowed_(scope == nullptr),
         gathered_(GatheredOfThread(own_gathered_)),
         gathered_base_(gathered_.size()) {}
   bool ChargeStrings() noexcept;
@@ -195,7 +194,6 @@ class Builder {
   const size_t wire_bytes_;
   const bool frozen_;
   bool strings_allowed_;
-  bool heap_allowed_;
   wire::MeteredStream* metered_ = nullptr;
   char* next_ = nullptr;
   char* limit_ = nullptr;
