@@ -12,6 +12,7 @@
 #include <google/protobuf/parse_context.h>
 
 #include "harena/pb/budget_frame.h"
+#include "harena/pb/codec/bounded_parse.h"
 #include "harena/pb/codec/builder.h"
 #include "harena/pb/layout/string_image.h"
 #include "harena/pb/wire/checked_stream.h"
@@ -305,6 +306,9 @@ ParseResult Guarded(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
   // nothing else.
   try {
     const BudgetFrame frame(scope.budget());
+#if HARENA_CODEC
+    const codec::BoundedParse bounded(message.GetArena());
+#endif
     if (Unlimited(scope)) {
       return {.status =
                   StatusOf(ParsePartialBounded(input, wire_bytes, levels_max, message) && finish()),

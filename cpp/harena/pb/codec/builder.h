@@ -14,6 +14,7 @@
 #include "harena/base/compiler.h"
 #include "harena/base/poison.h"
 #include "harena/pb/codec/access.h"
+#include "harena/pb/codec/bounded_parse.h"
 #include "harena/pb/layout/parse_window.h"
 #include "harena/pb/layout/repeated_window.h"
 #include "harena/pb/layout/string_image.h"
@@ -231,8 +232,8 @@ const char* ParseGuarded(MessageArena& home, google::protobuf::internal::ParseCo
                          GuardedParse parse, void* state) noexcept;
 
 /// The codec's parser for `message`, or protobuf's own (`stock`) where the message does not live on
-/// a scope of mode `codec`. What a generated _InternalParse() does. On an arena, a message that
-/// says to be longer than the input ends the parse before protobuf believes it.
+/// a scope of mode `codec`. What a generated _InternalParse() does. A message that says to be
+/// longer than the input ends a BoundedParse before protobuf believes it.
 template <typename T, typename Stock>
 const char* ParseOrStock(T& message, const char* ptr,
                          google::protobuf::internal::ParseContext* context, Stock stock) {
@@ -259,7 +260,7 @@ const char* ParseOrStock(T& message, const char* ptr,
         return Access::Parse(message, ptr, context, builder);
       }
     }
-    if (HARENA_UNLIKELY(!layout::LimitIsInInput(*context, ptr))) return nullptr;
+    if (BoundedParse::On(arena) && !layout::LimitIsInInput(*context, ptr)) return nullptr;
   }
   return stock();
 }

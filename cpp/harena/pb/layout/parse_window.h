@@ -87,8 +87,8 @@ inline size_t UnreadBytes(const ParseContext& context, const char* ptr) noexcept
       in_buffer + (patched ? context.*Exposed(ChunkSize()) : ParseContext::kSlopBytes), 0));
 }
 
-/// Whether it expects no more behind `ptr` than it may get. Nobody knows of a stream without a
-/// limit.
+/// Whether it expects no more behind `ptr` than it may get. Of a stream without a limit nobody
+/// knows until it has ended; then only what has a length of its own may be asked about.
 HARENA_INLINE bool LimitIsInInput(const ParseContext& context, const char* ptr) noexcept {
   // The limit counts from the end of the buffer.
   if (HARENA_LIKELY(context.*Exposed(Limit()) <= 0)) return true;
