@@ -28,12 +28,6 @@ namespace {
 
 constexpr size_t kPageBytes = 64 * kKiB;
 
-// How often the whole is done: more by HARENA_HOSTILE_ROUNDS.
-int Rounds() {
-  const char* const rounds = std::getenv("HARENA_HOSTILE_ROUNDS");
-  return rounds == nullptr ? 1 : std::max(std::atoi(rounds), 1);
-}
-
 // With the meter, and without it: then the wire is walked through, as with other protobufs.
 class Hostile : public testing::TestWithParam<bool> {
  protected:
@@ -64,7 +58,7 @@ TEST_P(Hostile, NothingTakesMoreThanItsBudgetAndWhatFitsIsServed) {
   uint64_t tried = 0, refused = 0, malformed = 0, wrongly = 0, leaked = 0, keys_lost = 0;
   size_t over_bytes_max = 0;
   const std::string next_wire;  // an empty message
-  for (int round = 0; round < Rounds(); ++round) {
+  for (int round = 0; round < HostileRounds(); ++round) {
     for (const Subject& subject : AllSubjects()) {
       Random random(std::hash<std::string_view>()(subject.name()) +
                     977 * static_cast<size_t>(round));

@@ -50,7 +50,8 @@ const FieldDescriptor* AnyField(const Descriptor& type, bool message, Random& ra
   return fits.empty() ? nullptr : fits[Below(random, fits.size())];
 }
 
-// Messages in messages, and a string in the last, each of which says that it is long.
+// Messages in messages, and a string in the last, each of which says that it is long; anything
+// honest in between.
 std::string Lies(const Descriptor& type, Random& random) {
   std::string wire;
   const Descriptor* at = &type;
@@ -61,6 +62,10 @@ std::string Lies(const Descriptor& type, Random& random) {
             Varint(kLie + 100 * levels + Below(random, 50));
     at = field->message_type();
     if (OneIn(random, 3)) wire += Field(1999, std::string(Below(random, 40), 'u'));
+    if (OneIn(random, 3)) {
+      const auto hostility = static_cast<Hostility>(Below(random, kHostilities));
+      wire += HostileWire(*at, hostility, 1 + Below(random, 600), random);
+    }
   }
   const FieldDescriptor* const text = AnyField(*at, false, random);
   wire += TagOf(text != nullptr && !OneIn(random, 4) ? static_cast<uint32_t>(text->number()) : 2001,
@@ -95,7 +100,7 @@ TEST_P(LyingLengths, ReserveNothing) {
     const Descriptor& type = *subject.prototype->GetDescriptor();
     Random random(std::hash<std::string_view>()(subject.name()));
     MakeTablesOf(subject);
-    for (int i = 0; i < 48; ++i) {
+    for (int i = 0; i < 48 * HostileRounds(); ++i) {
       const size_t honest_bytes = i % 3 == 0 ? 0 : Below(random, i % 3 == 1 ? 200 : 4'000);
       std::string wire;
       if (honest_bytes != 0) wire = HostileWire(type, Hostility::kWide, honest_bytes, random);
@@ -139,7 +144,7 @@ TEST_P(LyingLengths, AreTextWhereTheyStandInText) {
     const Descriptor& type = *subject.prototype->GetDescriptor();
     Random random(std::hash<std::string_view>()(subject.name()));
     MakeTablesOf(subject);
-    for (int i = 0; i < 24; ++i) {
+    for (int i = 0; i < 24 * HostileRounds(); ++i) {
       const std::unique_ptr<google::protobuf::Message> message(subject.prototype->New());
       FillRandomly(*message, random);
       std::string wire;

@@ -1,6 +1,7 @@
 #include "harena/pb/codec/test_hostile_wire.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -188,6 +189,11 @@ class Maker {
 
 std::string HostileWire(const Descriptor& type, Hostility hostility, size_t bytes, Random& random) {
   return Maker(hostility, bytes, random).Message(type, bytes, 0);
+}
+
+int HostileRounds() {
+  const char* const rounds = std::getenv("HARENA_HOSTILE_ROUNDS");
+  return rounds == nullptr ? 1 : std::max(std::atoi(rounds), 1);
 }
 
 }  // namespace harena::pb::codec::test

@@ -27,4 +27,7 @@ inline constexpr int kHostilities = 8;
 std::string HostileWire(const google::protobuf::Descriptor& type, Hostility hostility, size_t bytes,
                         Random& random);
 
+/// How often tests do the whole of it: more by HARENA_HOSTILE_ROUNDS.
+int HostileRounds();
+
 }  // namespace harena::pb::codec::test
