@@ -20,7 +20,7 @@ constexpr size_t kFarBytes = 0x4100;
 // at.
 constexpr size_t kFarFieldBytes = 1024;
 constexpr size_t kBytesPerField = 256;
-constexpr size_t kFalseAlarmsMax = 8;
+constexpr size_t kFalseAlarmsMax = 2;
 
 // The least that the second byte of a length can be which is longer than `left` bytes.
 uint8_t SecondByteMin(size_t left) noexcept {

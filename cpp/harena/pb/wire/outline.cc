@@ -36,6 +36,14 @@ class Cursor {
   bool ok_ = true;
 };
 
+// What is in a message of that field and has to be looked at. In one that holds no messages nothing
+// can be longer than it, which is what it says to be.
+const Shape* InnerOf(const Shape& shape, uint32_t number) noexcept {
+  const FieldShape* const field = shape.Find(number);
+  if (field == nullptr || !field->Accepts(kLengthDelimited)) return nullptr;
+  return field->message != nullptr && field->message->holds_messages() ? field->message : nullptr;
+}
+
 }  // namespace
 
 Outline::Outline(const Shape* shape, size_t wire_bytes) noexcept {
@@ -66,10 +74,7 @@ bool Outline::Next(const Chunk& chunk) noexcept {
       break;
     case kLengthDelimited: {
       skip_bytes = cursor.Varint(kLengthBytesMax);
-      const FieldShape* const field = level.shape->Find(tag >> 3);
-      if (field != nullptr && field->Accepts(kLengthDelimited)) inner = field->message;
-      // Nothing in it can be longer than it, which is what it says to be.
-      if (inner != nullptr && !inner->holds_messages()) inner = nullptr;
+      inner = InnerOf(*level.shape, tag >> 3);
       break;
     }
     default:
@@ -87,8 +92,65 @@ bool Outline::Next(const Chunk& chunk) noexcept {
   return true;
 }
 
+// As Next() over and over, for as long as tags have one byte, lengths two, and all of them are
+// there for sure.
+void Outline::FollowShort(const Chunk& chunk, size_t place, size_t& fields_left) noexcept {
+  constexpr size_t kBytesMax = 1 + kVarintBytesMax;
+  if (known_end_ < chunk.at || chunk.bytes < kBytesMax) return;
+  const size_t there_end = chunk.at + chunk.bytes - kBytesMax;
+  size_t at = known_end_;
+  Level level = levels_[depth_ - 1];
+  while (at <= place && at <= there_end && fields_left > 0) {
+    if (at == level.end) {
+      if (depth_ == 1) break;
+      level = levels_[--depth_ - 1];
+      continue;
+    }
+    const auto* const field = reinterpret_cast<const uint8_t*>(chunk.data) + (at - chunk.at);
+    const uint8_t tag = field[0];
+    if (tag < 8 || tag >= 0x80) break;
+    size_t end = at;
+    switch (tag & 7) {
+      case kVarint: {
+        size_t bytes = 1;
+        while (field[bytes] >= 0x80 && bytes < kVarintBytesMax) ++bytes;
+        if (field[bytes] < 0x80) end += 1 + bytes;
+        break;
+      }
+      case kFixed64:
+        end += 1 + 8;
+        break;
+      case kFixed32:
+        end += 1 + 4;
+        break;
+      case kLengthDelimited: {
+        if (field[1] >= 0x80 && field[2] >= 0x80) break;
+        const size_t header = field[1] < 0x80 ? 2 : 3;
+        const size_t bytes = (field[1] & 0x7f) | (header == 2 ? 0 : size_t{field[2]} << 7);
+        const Shape* const inner =
+            level.shape->MayBeMessage(tag) ? InnerOf(*level.shape, tag >> 3) : nullptr;
+        if (inner == nullptr) {
+          end += header + bytes;
+        } else if (at + header + bytes <= level.end && depth_ < levels_.size()) {
+          end += header;
+          levels_[depth_++] = level = {.shape = inner, .end = end + bytes};
+        }
+        break;
+      }
+      default:
+        break;
+    }
+    if (end == at || end > level.end) break;
+    at = end;
+    --fields_left;
+  }
+  known_end_ = at;
+}
+
 void Outline::Follow(const Chunk& chunk, size_t place, size_t& fields_left) noexcept {
   while (depth_ > 0 && known_end_ <= place && fields_left > 0) {
+    FollowShort(chunk, place, fields_left);
+    if (known_end_ > place || fields_left == 0) break;
     --fields_left;
     if (!Next(chunk)) depth_ = 0;
   }

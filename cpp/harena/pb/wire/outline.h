@@ -41,6 +41,7 @@ class Outline {
   };
 
   bool Next(const Chunk& chunk) noexcept;
+  void FollowShort(const Chunk& chunk, size_t place, size_t& fields_left) noexcept;
 
   size_t known_end_ = 0;  // where the next field begins
   std::array<Level, 16> levels_;

@@ -91,6 +91,28 @@ TEST(Outline, StopsWhereAChunkWasPassed) {
   EXPECT_EQ(outline.known_end(), 0u);
 }
 
+// Short fields near the end of what there is are read as those far from it.
+TEST(Outline, SaysTheSameWhateverIsAskedBefore) {
+  const std::string honest =
+      HonestWire() + Field(10, Field(1, std::string(300, 'n'))) + HonestWire();
+  const std::string inner_lie = "\x52" + Varint(90) + Field(1, "name");
+  for (const std::string& wire : {honest, honest + inner_lie, Field(15, honest + "\x08" + "\xff"),
+                                  Field(15, Field(15, honest) + "\x7a\x05")}) {
+    const size_t known = KnownOf(wire);
+    for (size_t i = 0; i < wire.size(); ++i) {
+      Outline outline(TestShape(), wire.size());
+      size_t fields_left = SIZE_MAX;
+      // Asked about one place after the other, of a chunk that is all there is.
+      for (size_t place = i; place < wire.size(); place += i + 1) {
+        outline.Follow({.data = wire.data(), .bytes = wire.size(), .at = 0}, place, fields_left);
+      }
+      outline.Follow({.data = wire.data(), .bytes = wire.size(), .at = 0}, wire.size() - 1,
+                     fields_left);
+      EXPECT_EQ(outline.known_end(), known) << i;
+    }
+  }
+}
+
 TEST(Outline, CountsFieldsDown) {
   const std::string wire = Field(1, "one") + Field(1, "two") + Field(1, "three");
   Outline outline(TestShape(), wire.size());

@@ -54,6 +54,8 @@ FieldShape ShapeOfField(const FieldDescriptor& field) {
 }
 
 void Shape::Put(uint32_t number, const FieldShape& field) {
+  const uint64_t tag = uint64_t{number} << 3 | kLengthDelimited;
+  if (field.message != nullptr && tag < 0x80) message_tags_[tag / 64] |= uint64_t{1} << (tag % 64);
   if (number >= kLowMax) {
     high_.emplace(number, field);
     return;
@@ -83,6 +85,7 @@ const Shape& Shapes::Of(const Descriptor& type) {
   shape.type_ = &type;
   shape.extendable_ = type.extension_range_count() > 0;
   shape.holds_messages_ = shape.extendable_;
+  if (shape.extendable_) shape.message_tags_.fill(~uint64_t{0});
   shape.message_set_ = type.options().message_set_wire_format();
   shape.keeps_unknown_ = !type.options().map_entry();
   for (int i = 0; i < type.field_count(); ++i) {

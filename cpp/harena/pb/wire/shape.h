@@ -1,6 +1,7 @@
 // What a message type makes of each field that its wire may have.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,6 +57,10 @@ class Shape {
     }
     return extendable_ ? FindExtension(number) : nullptr;
   }
+  /// Whether a message may stand behind that tag, which is one byte.
+  bool MayBeMessage(uint8_t tag) const noexcept {
+    return (message_tags_[tag / 64] >> (tag % 64) & 1) != 0;
+  }
   /// Entries of maps drop what they do not know.
   bool keeps_unknown() const noexcept { return keeps_unknown_; }
   /// Whether there may be messages in it, apart from groups that it does not know.
@@ -74,6 +79,7 @@ class Shape {
   const google::protobuf::Descriptor* type_ = nullptr;
   std::vector<FieldShape> low_;
   std::unordered_map<uint32_t, FieldShape> high_;
+  std::array<uint64_t, 2> message_tags_ = {};
   bool extendable_ = false;
   bool holds_messages_ = false;
   bool message_set_ = false;
