@@ -237,11 +237,11 @@ bench-safety: build/release/build.ninja  ## What quarantine and each part of har
 	cmake --build build/release -j $(JOBS) --target harena_bench_safety
 	build/release/bench/safety/harena_bench_safety $(if $(QUICK),--rounds 3 --slice-ms 5)
 
-bench-safety-rpc: build/release/build.ninja  ## What budgets, quarantine and hardening cost a whole RPC, per mode: 10 minutes (QUICK=1)
+bench-safety-rpc: build/release/build.ninja  ## What budgets, quarantine and hardening cost a whole RPC, per mode: 10 minutes (QUICK=1, ARGS="--only budgets")
 	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_server_codec \
 	  harena_demo_loader harena_alloc_count
 	python3 bench/safety/rpc.py --build-dir build/release --out out/bench/safety-rpc.json \
-	  $(if $(QUICK),--rounds 2 --slice-seconds 0.2 --payloads ranking_8k)
+	  $(if $(QUICK),--rounds 2 --slice-seconds 0.2 --payloads ranking_8k) $(ARGS)
 
 bench-metrics: build/release/build.ninja  ## What being scraped and looked at costs a server, per RPC, C++ and Go (QUICK=1)
 	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader scope_bench

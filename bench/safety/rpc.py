@@ -48,6 +48,7 @@ PROTECTIONS = {
     HARDENED: ("--hardened", "--quarantine-one-in", 0),
     ALL: (*BUDGETS, "--hardened", "--quarantine-one-in", DEFAULT_ONE_IN),
 }
+SHORT_NAMES = {"budgets": LIMITED, "quarantine": SAMPLED, "hardened": HARDENED, "all": ALL}
 
 
 @dataclass(frozen=True)
@@ -73,21 +74,24 @@ def one_in(share):
 
 def row(payload, mode, cpu_us):
     """What the table says of one payload and mode."""
-    shares = {name: more(cpu_us, name) for name in PROTECTIONS if name != OFF}
-    return {"payload": payload, "mode": mode, "off_us": median(cpu_us[OFF]), "more": shares,
-            "by_default": shares[SAMPLED] * SAMPLED_ONE_IN / DEFAULT_ONE_IN,
-            "one_in": one_in(shares[SAMPLED]), "cpu_us": cpu_us}
+    shares = {name: more(cpu_us, name) for name in cpu_us if name != OFF}
+    seen = {"payload": payload, "mode": mode, "off_us": median(cpu_us[OFF]), "more": shares, "cpu_us": cpu_us}
+    if SAMPLED in shares:
+        seen |= {"by_default": shares[SAMPLED] * SAMPLED_ONE_IN / DEFAULT_ONE_IN,
+                 "one_in": one_in(shares[SAMPLED])}
+    return seen
 
 
 def table(rows):
-    """The rows in Markdown."""
+    """The rows in Markdown, with "-" for what was not measured."""
     lines = [f"| payload, mode | off | {AGAIN} | {LIMITED} | {SAMPLED} | so 1 in {DEFAULT_ONE_IN} | "
              f"below {SHARE_MAX:.1%} from 1 in | {HARDENED} | {ALL} |", "|---|" + 8 * "--:|"]
     for one in rows:
-        seen = {name: f"{share:+.1%}" for name, share in one["more"].items()}
+        seen = {name: f"{one['more'][name]:+.1%}" if name in one["more"] else "-" for name in PROTECTIONS}
+        by_default, one_in_n = (f"{one['by_default']:+.2%}", one["one_in"]) if "one_in" in one else ("-", "-")
         lines.append(
             f"| {PAYLOADS[one['payload']]}, {one['mode']} | {one['off_us']:,.0f} us | {seen[AGAIN]} | "
-            f"{seen[LIMITED]} | {seen[SAMPLED]} | {one['by_default']:+.2%} | {one['one_in']} | "
+            f"{seen[LIMITED]} | {seen[SAMPLED]} | {by_default} | {one_in_n} | "
             f"{seen[HARDENED]} | {seen[ALL]} |")
     return "\n".join(lines)
 
@@ -97,7 +101,7 @@ def measure(programs, options, progress):
     cpus = cores()
     cpu_us = {}
     for payload in options.payloads:
-        places = [Place(payload, mode, name) for mode in options.modes for name in PROTECTIONS]
+        places = [Place(payload, mode, name) for mode in options.modes for name in options.protections]
         cpu_us.update({place: [] for place in places})
         with contextlib.ExitStack() as stack:
             servers = {}
@@ -123,7 +127,8 @@ def measure(programs, options, progress):
 def rows_of(cpu_us):
     """The table's rows, in the order in which they were measured."""
     pairs = dict.fromkeys((place.payload, place.mode) for place in cpu_us)
-    return [row(payload, mode, {name: cpu_us[Place(payload, mode, name)] for name in PROTECTIONS})
+    return [row(payload, mode, {place.protection: times for place, times in cpu_us.items()
+                                if (place.payload, place.mode) == (payload, mode)})
             for payload, mode in pairs]
 
 
@@ -138,7 +143,9 @@ def parse(arguments=None):
     add("--slice-seconds", type=float, default=0.6, help="of each server and round (0.6)")
     add("--payloads", nargs="+", choices=PAYLOADS, default=list(PAYLOADS))
     add("--modes", nargs="+", choices=MODES, default=list(MODES))
+    add("--only", choices=SHORT_NAMES, help="one protection alone, in less time or more rounds")
     options = parser.parse_args(arguments)
+    options.protections = (OFF, AGAIN, SHORT_NAMES[options.only]) if options.only else tuple(PROTECTIONS)
     if options.rounds < 1 or options.slice_seconds <= 0:
         parser.error("--rounds and --slice-seconds want numbers above 0")
     return options
@@ -147,7 +154,7 @@ def parse(arguments=None):
 def main(arguments=None):
     """Prints the table; returns the exit code."""
     options = parse(arguments)
-    servers = len(options.payloads) * len(options.modes) * len(PROTECTIONS)
+    servers = len(options.payloads) * len(options.modes) * len(options.protections)
     progress = Progress(servers * (options.rounds + 1) * (options.slice_seconds + LOADER_SECONDS))
     others = OtherWork()
     try:

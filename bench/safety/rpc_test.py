@@ -39,6 +39,14 @@ class RpcTest(unittest.TestCase):
         self.assertEqual({line.count("|") for line in lines}, {10})
         self.assertIn("| 8 KB, arena | 100 us | +0.0% | +0.0% | +20.0% | +0.20% | 400 | +0.0% | +0.0% |", lines)
 
+    def test_what_was_not_measured_is_a_dash(self):
+        options = rpc.parse(["--only", "budgets"])
+        self.assertEqual(options.protections, (rpc.OFF, rpc.AGAIN, rpc.LIMITED))
+        times = measured(LIMITED=1.02)
+        lines = rpc.table(rpc.rows_of({rpc.Place("ranking_8k", "arena", name): times[name]
+                                       for name in options.protections})).splitlines()
+        self.assertEqual(lines[2], "| 8 KB, arena | 100 us | +0.0% | +2.0% | - | - | - | - | - |")
+
 
 if __name__ == "__main__":
     unittest.main()
