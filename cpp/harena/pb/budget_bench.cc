@@ -4,6 +4,7 @@
 #include <string>
 
 #include <benchmark/benchmark.h>
+#include <google/protobuf/struct.pb.h>
 
 #include "harena/pb/message.h"
 #include "harena/pb/parse.h"
@@ -51,6 +52,17 @@ std::string Blob() {
   return request.SerializeAsString();
 }
 
+// Numbers in messages of a type that has no codec, well-known ones as any other.
+std::string Struct() {
+  std::mt19937_64 random(3);
+  google::protobuf::Struct request;
+  for (int i = 0; i < 5000; ++i) {
+    (*request.mutable_fields())["key " + std::to_string(i)].set_number_value(
+        static_cast<double>(random()) / 7);
+  }
+  return request.SerializeAsString();
+}
+
 // As small as most requests are.
 std::string Small() {
   harena::test::Shapes request;
@@ -61,19 +73,21 @@ std::string Small() {
 }
 
 // What the request takes where nothing is refused.
+template <typename Message>
 size_t NeedBytes(Mode mode, const std::string& wire) {
   Scope scope({.mode = mode});
-  return ParseFrozen<harena::test::Shapes>(scope, wire) ? scope.budget().bytes_used() : 0;
+  return ParseFrozen<Message>(scope, wire) ? scope.budget().bytes_used() : 0;
 }
 
 // `times` of its need is the limit; none for 0.
+template <typename Message>
 void ParseRequest(benchmark::State& state, Mode mode, const std::string& wire, size_t times) {
   ScopePool scopes(
       {.mode = mode,
-       .request_bytes_max = times == 0 ? kUnlimitedBytes : times * NeedBytes(mode, wire)});
+       .request_bytes_max = times == 0 ? kUnlimitedBytes : times * NeedBytes<Message>(mode, wire)});
   for (auto _ : state) {
     Scope scope = scopes.Acquire();
-    if (!ParseFrozen<harena::test::Shapes>(scope, wire)) state.SkipWithError("refused");
+    if (!ParseFrozen<Message>(scope, wire)) state.SkipWithError("refused");
   }
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(wire.size()));
 }
@@ -83,22 +97,26 @@ void ParseRequest(benchmark::State& state, Mode mode, const std::string& wire, s
   struct Request {
     const char* name;
     std::string (*make)();
+    void (*parse)(benchmark::State&, Mode, const std::string&, size_t times);
   };
   struct Limit {
     const char* name;
     size_t times;
   };
-  for (const Request& request : {Request{"160kb_parts", Parts}, Request{"180kb_noise", Noise},
-                                 Request{"160kb_blob", Blob}, Request{"small", Small}}) {
+  constexpr auto kParseShapes = ParseRequest<harena::test::Shapes>;
+  for (const Request& request :
+       {Request{"160kb_parts", Parts, kParseShapes}, Request{"180kb_noise", Noise, kParseShapes},
+        Request{"160kb_struct", Struct, ParseRequest<google::protobuf::Struct>},
+        Request{"160kb_blob", Blob, kParseShapes}, Request{"small", Small, kParseShapes}}) {
     for (const Mode mode : {Mode::kArena, Mode::kPages, Mode::kCodec}) {
       for (const Limit& limit :
            {Limit{"unlimited", 0}, Limit{"400_times", 400}, Limit{"4_times", 4}}) {
         const std::string name = std::string("ParseRequest/") + request.name + "_" +
                                  std::string(ToString(mode)) + "_" + limit.name;
-        benchmark::RegisterBenchmark(name.c_str(), [mode, make = request.make,
-                                                    times = limit.times](benchmark::State& state) {
-          ParseRequest(state, mode, make(), times);
-        });
+        benchmark::RegisterBenchmark(name.c_str(),
+                                     [mode, request, times = limit.times](benchmark::State& state) {
+                                       request.parse(state, mode, request.make(), times);
+                                     });
       }
     }
   }
