@@ -71,7 +71,7 @@ test: test-release test-asan test-tsan test-go  ## All tests: C++ optimised, und
 
 test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
 	cmake --build build/$* -j $(JOBS)
-	ctest --preset $* -j $(JOBS)
+	ctest --preset $* -j $(JOBS) $(CTEST_FLAGS)
 
 test-release:  ## The tests in one build alone; so do test-asan, test-tsan, test-debug
 

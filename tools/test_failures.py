@@ -3,7 +3,8 @@
 
     tools/test_failures.py LOG
 
-Knows ctest's output (--output-on-failure) and gotestsum's. Prints nothing where no test failed.
+Knows ctest's output (--output-on-failure, also with --repeat until-pass) and gotestsum's. Prints nothing
+where no test failed.
 """
 
 import re
@@ -12,14 +13,15 @@ from pathlib import Path
 
 LINES_MAX = 80  # of one test: its last ones, which name what failed
 
-CTEST_RESULT = re.compile(r"\s*\d+/\d+ Test\s+#\d+: (?P<name>\S+) \.*\s*(?P<outcome>\*\*\*(?!Skipped)\S+)?")
+# One that is repeated is not counted again: it comes without the "12/34".
+CTEST_RESULT = re.compile(r"\s*(?P<first>\d+/\d+ )?Test\s+#\d+: (?P<name>\S+) \.*\s*(?P<outcome>\*\*\*(?!Skipped)\S+)?")
 CTEST_OTHER = re.compile(r"\s*Start\s+\d+: |\d+% tests passed, ")
 GO_FAILURE = re.compile(r"=== FAIL: (?P<name>.+)")
 GO_OTHER = re.compile(r"=== |DONE \d+ tests")
 
 
 def failures(lines):
-    """(name, lines printed) of each failed test, in the log's order."""
+    """[name, lines printed, whether it passed when it was repeated] of each failed test, in the log's order."""
     found = []
     current = None
     for line in lines:
@@ -27,9 +29,13 @@ def failures(lines):
         go = GO_FAILURE.match(line)
         if result or go or CTEST_OTHER.match(line) or GO_OTHER.match(line):
             current = None
-        if go or (result and result["outcome"]):
+        repeated = result and not result["first"]
+        if go or (result and result["outcome"] and not repeated):
             current = []
-            found.append(((go or result)["name"], current))
+            found.append([(go or result)["name"], current, False])
+        if repeated and not result["outcome"]:
+            for failure in found:
+                failure[2] = failure[2] or failure[0] == result["name"]
         if current is not None:
             current.append(line)
     return found
@@ -38,8 +44,8 @@ def failures(lines):
 def main():
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__.strip())
-    for name, lines in failures(Path(sys.argv[1]).read_text(encoding="utf-8", errors="replace").splitlines()):
-        print(f"-- failed: {name}")
+    for name, lines, passed_then in failures(Path(sys.argv[1]).read_text(encoding="utf-8", errors="replace").splitlines()):
+        print(f"-- failed once, and passed when it was repeated: {name}" if passed_then else f"-- failed: {name}")
         if len(lines) > LINES_MAX:
             print(f"   ({len(lines) - LINES_MAX} lines before these)")
         print("\n".join(lines[-LINES_MAX:]))

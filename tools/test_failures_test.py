@@ -39,15 +39,28 @@ DONE 367 tests, 1 skipped, 2 failures in 5.252s
 class TestFailures(unittest.TestCase):
     def test_of_ctest(self):
         failed = test_failures.failures(CTEST)
-        self.assertEqual([name for name, _ in failed], ["mem.page", "mem.hang"])
+        self.assertEqual([name for name, *_ in failed], ["mem.page", "mem.hang"])
+        self.assertFalse(failed[0][2])
         self.assertEqual(failed[0][1][1:], ["page_test.cc:12: Failure"])
         self.assertIn("the last words", failed[1][1])
 
     def test_of_go(self):
         failed = test_failures.failures(GO)
-        self.assertEqual([name for name, _ in failed], ["scope TestReset (0.01s)", "live TestPage (0.10s)"])
+        self.assertEqual([name for name, *_ in failed], ["scope TestReset (0.01s)", "live TestPage (0.10s)"])
         self.assertIn("    reset_test.go:7: not reset", failed[0][1])
         self.assertEqual(failed[1][1][1:], ["    page_test.go:3: no page"])
+
+    def test_repeated(self):
+        failed = test_failures.failures("""1/2 Test #1: a.flaky ..........................***Failed    0.01 sec
+the reason
+    Start 1: a.flaky
+1/2 Test #2: a.bad ............................***Failed    0.01 sec
+    Test #1: a.flaky ..........................   Passed    0.01 sec
+    Start 2: a.bad
+    Test #2: a.bad ............................***Failed    0.00 sec
+""".splitlines())
+        self.assertEqual([(name, again) for name, _, again in failed], [("a.flaky", True), ("a.bad", False)])
+        self.assertIn("the reason", failed[0][1])
 
     def test_nothing_failed(self):
         self.assertEqual(test_failures.failures(["1/1 Test #1: a ....   Passed    0.01 sec", "100% tests passed, 0 tests failed out of 1"]), [])
