@@ -209,7 +209,7 @@ dashboard: build/release/build.ninja  ## The dashboard's panels, of a real Prome
 	/usr/bin/python3 -B deploy/render.py --build-dir build/release --out out/dashboard $(if $(QUICK),--seconds 20)
 
 ##@ Benchmarks
-.PHONY: bench bench-messages bench-codegen bench-mem bench-budgets bench-safety bench-safety-rpc bench-metrics bench-brpc bench-go
+.PHONY: bench bench-messages bench-codegen bench-mem bench-budgets bench-budgets-instructions bench-safety bench-safety-rpc bench-metrics bench-brpc bench-go
 bench: bench-messages bench-codegen bench-mem bench-go  ## All of these
 
 bench-messages: build/release/build.ninja  ## Cost of one request's messages per mode, allocator and payload (SIZES=1)
@@ -232,6 +232,11 @@ bench-budgets: build/release/build.ninja  ## What a request's limits cost while 
 	cmake --build build/release -j $(JOBS) --target pb_budget_bench
 	build/release/cpp/harena/pb/pb_budget_bench --benchmark_repetitions=5 \
 	  --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
+
+bench-budgets-instructions: build/release/build.ninja  ## The same in instructions, for machines that others use too (installs valgrind; 10 minutes)
+	@command -v valgrind >/dev/null || tools/setup.sh valgrind
+	cmake --build build/release -j $(JOBS) --target pb_budget_bench
+	python3 bench/safety/instructions.py --build-dir build/release
 
 bench-safety: build/release/build.ninja  ## What quarantine and each part of hardening cost a request, per mode (QUICK=1)
 	cmake --build build/release -j $(JOBS) --target harena_bench_safety

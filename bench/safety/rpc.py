@@ -3,7 +3,8 @@
 
 `make bench-safety-rpc`. Each (payload, mode, protection) is a server process of its own, on one core;
 the loader calls it from another core, one call at a time. They take turns within each round, so that a
-machine that changes its speed changes it for all. The table has the server's CPU time per call without
+machine that changes its speed changes it for all; and each round has servers of its own, as where the
+memory of a process happens to lie makes it faster or slower for its life. The table has the server's CPU time per call without
 any protection, and what each one adds: the median over the rounds of the ratio to the server without.
 The second server without any shows how far chance alone goes.
 """
@@ -96,6 +97,15 @@ def table(rows):
     return "\n".join(lines)
 
 
+@contextlib.contextmanager
+def running(server):
+    """The server, until the end of the block."""
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
 def measure(programs, options, progress):
     """{place: [CPU time of a call in microseconds, one number a round]}"""
     cpus = cores()
@@ -103,24 +113,18 @@ def measure(programs, options, progress):
     for payload in options.payloads:
         places = [Place(payload, mode, name) for mode in options.modes for name in options.protections]
         cpu_us.update({place: [] for place in places})
-        with contextlib.ExitStack() as stack:
-            servers = {}
-            for place in places:
-                server = Server(programs, Cell(payload, place.mode), cpus[0],
-                                options=map(str, PROTECTIONS[place.protection]))
-                stack.callback(server.stop)
-                servers[place] = server
-            for number in range(options.rounds + 1):
-                # Another first one in each round, so that a drift of the machine favours nobody.
-                for place in [*places[number % len(places):], *places[:number % len(places)]]:
-                    progress.step(f"{payload}, round {number} of {options.rounds}: {place.mode}, "
-                                  f"{place.protection}", options.slice_seconds)
-                    report = load(programs, servers[place], cpus[1], in_flight=1,
-                                  seconds=options.slice_seconds)
-                    if report["errors"]:
-                        raise DemoError(f"{place}: {report['errors']} calls failed: {report['first_error']}")
-                    if number > 0:  # the first one warms up
-                        cpu_us[place].append(stats.cpu_us(report))
+        for number in range(options.rounds + 1):
+            # Another first one in each round, so that a drift of the machine favours nobody.
+            for place in [*places[number % len(places):], *places[:number % len(places)]]:
+                progress.step(f"{payload}, round {number} of {options.rounds}: {place.mode}, "
+                              f"{place.protection}", options.slice_seconds)
+                with running(Server(programs, Cell(payload, place.mode), cpus[0], options=map(
+                        str, PROTECTIONS[place.protection]))) as server:
+                    report = load(programs, server, cpus[1], in_flight=1, seconds=options.slice_seconds)
+                if report["errors"]:
+                    raise DemoError(f"{place}: {report['errors']} calls failed: {report['first_error']}")
+                if number > 0:  # the first one warms up the machine
+                    cpu_us[place].append(stats.cpu_us(report))
     return cpu_us
 
 

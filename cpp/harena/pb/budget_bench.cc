@@ -1,5 +1,6 @@
 // What limits cost: the same request parsed without any, with one that is far away, and with one of
 // four times what it takes.
+#include <cstdlib>
 #include <random>
 #include <string>
 
@@ -92,8 +93,10 @@ void ParseRequest(benchmark::State& state, Mode mode, const std::string& wire, s
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(wire.size()));
 }
 
-// Every request in every mode with every limit.
+// Every request in every mode with every limit. HARENA_BENCH_ITERATIONS fixes how often, for
+// counting instructions.
 [[maybe_unused]] const bool kRegistered = [] {
+  const char* const iterations = std::getenv("HARENA_BENCH_ITERATIONS");
   struct Request {
     const char* name;
     std::string (*make)();
@@ -113,10 +116,11 @@ void ParseRequest(benchmark::State& state, Mode mode, const std::string& wire, s
            {Limit{"unlimited", 0}, Limit{"400_times", 400}, Limit{"4_times", 4}}) {
         const std::string name = std::string("ParseRequest/") + request.name + "_" +
                                  std::string(ToString(mode)) + "_" + limit.name;
-        benchmark::RegisterBenchmark(name.c_str(),
-                                     [mode, request, times = limit.times](benchmark::State& state) {
-                                       request.parse(state, mode, request.make(), times);
-                                     });
+        auto* const one = benchmark::RegisterBenchmark(
+            name.c_str(), [mode, request, times = limit.times](benchmark::State& state) {
+              request.parse(state, mode, request.make(), times);
+            });
+        if (iterations != nullptr) one->Iterations(std::atoi(iterations));
       }
     }
   }
