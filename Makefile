@@ -233,7 +233,7 @@ bench-budgets: build/release/build.ninja  ## What a request's limits cost while 
 	build/release/cpp/harena/pb/pb_budget_bench --benchmark_repetitions=5 \
 	  --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
 
-bench-budgets-instructions: build/release/build.ninja  ## The same in instructions, for machines that others use too (installs valgrind; 10 minutes)
+bench-budgets-instructions: build/release/build.ninja  ## The same in instructions, for machines that others use too (installs valgrind; 3 minutes)
 	@command -v valgrind >/dev/null || tools/setup.sh valgrind
 	cmake --build build/release -j $(JOBS) --target pb_budget_bench
 	python3 bench/safety/instructions.py --build-dir build/release

@@ -34,8 +34,10 @@ def failures(lines):
             current = []
             found.append([(go or result)["name"], current, False])
         if repeated and not result["outcome"]:
-            for failure in found:
-                failure[2] = failure[2] or failure[0] == result["name"]
+            for failure in reversed(found):
+                if failure[0] == result["name"]:
+                    failure[2] = True
+                    break
         if current is not None:
             current.append(line)
     return found

@@ -62,6 +62,17 @@ the reason
         self.assertEqual([(name, again) for name, _, again in failed], [("a.flaky", True), ("a.bad", False)])
         self.assertIn("the reason", failed[0][1])
 
+    def test_only_the_build_that_passed_then_did(self):
+        failed = test_failures.failures("""1/1 Test #1: a.test ..........................***Failed    0.01 sec
+    Start 1: a.test
+    Test #1: a.test ..........................***Failed    0.01 sec
+0% tests passed, 1 tests failed out of 1
+1/1 Test #1: a.test ..........................***Failed    0.01 sec
+    Start 1: a.test
+    Test #1: a.test ..........................   Passed    0.01 sec
+""".splitlines())
+        self.assertEqual([again for *_, again in failed], [False, True])
+
     def test_nothing_failed(self):
         self.assertEqual(test_failures.failures(["1/1 Test #1: a ....   Passed    0.01 sec", "100% tests passed, 0 tests failed out of 1"]), [])
 

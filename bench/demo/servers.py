@@ -139,12 +139,12 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(programs, cells, cpu):
-    """One server for each cell, all on the same core; they idle until they are loaded."""
+def running(programs, cells, cpu, options=()):
+    """One server for each cell, all on the same core and with the same options; they idle until they are loaded."""
     servers = {}
     try:
         for cell in cells:
-            servers[cell] = Server(programs, cell, cpu)
+            servers[cell] = Server(programs, cell, cpu, options=options)
         yield servers
     finally:
         for server in servers.values():

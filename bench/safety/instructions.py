@@ -16,8 +16,8 @@ from pathlib import Path
 
 REQUESTS = ("160kb_parts", "180kb_noise", "160kb_struct", "160kb_blob", "small")
 MODES = ("arena", "pages", "codec")
-FEW, MANY = {"small": 200}, {"small": 1200}  # iterations
-FEW_OTHERWISE, MANY_OTHERWISE = 4, 12
+ITERATIONS = 4, 12  # few and many
+ITERATIONS_OF_SMALL = 200, 1200
 
 
 def instructions(program, case, iterations):
@@ -35,7 +35,7 @@ def instructions(program, case, iterations):
 
 def per_parse(program, request, mode, limit):
     """Instructions of one parse."""
-    few, many = FEW.get(request, FEW_OTHERWISE), MANY.get(request, MANY_OTHERWISE)
+    few, many = ITERATIONS_OF_SMALL if request == "small" else ITERATIONS
     case = f"{request}_{mode}_{limit}"
     return (instructions(program, case, many) - instructions(program, case, few)) / (many - few)
 

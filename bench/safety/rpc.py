@@ -4,13 +4,13 @@
 `make bench-safety-rpc`. Each (payload, mode, protection) is a server process of its own, on one core;
 the loader calls it from another core, one call at a time. They take turns within each round, so that a
 machine that changes its speed changes it for all; and each round has servers of its own, as where the
-memory of a process happens to lie makes it faster or slower for its life. The table has the server's CPU time per call without
-any protection, and what each one adds: the median over the rounds of the ratio to the server without.
+memory of a process happens to lie makes it faster or slower for its life. The table has the server's
+CPU time per call without any protection, and what each one adds: the median over the rounds of the
+ratio to the server without.
 The second server without any shows how far chance alone goes.
 """
 
 import argparse
-import contextlib
 import json
 import math
 import sys
@@ -23,7 +23,7 @@ sys.path.insert(0, str(BENCH / "demo"))
 # pylint: disable=wrong-import-position
 import stats  # noqa: E402
 from plan import Cell  # noqa: E402
-from servers import DemoError, Programs, Server, load  # noqa: E402
+from servers import DemoError, Programs, load, running  # noqa: E402
 
 from common.machine import OtherWork, cores, machine  # noqa: E402
 from common.progress import Progress  # noqa: E402
@@ -97,15 +97,6 @@ def table(rows):
     return "\n".join(lines)
 
 
-@contextlib.contextmanager
-def running(server):
-    """The server, until the end of the block."""
-    try:
-        yield server
-    finally:
-        server.stop()
-
-
 def measure(programs, options, progress):
     """{place: [CPU time of a call in microseconds, one number a round]}"""
     cpus = cores()
@@ -118,9 +109,9 @@ def measure(programs, options, progress):
             for place in [*places[number % len(places):], *places[:number % len(places)]]:
                 progress.step(f"{payload}, round {number} of {options.rounds}: {place.mode}, "
                               f"{place.protection}", options.slice_seconds)
-                with running(Server(programs, Cell(payload, place.mode), cpus[0], options=map(
-                        str, PROTECTIONS[place.protection]))) as server:
-                    report = load(programs, server, cpus[1], in_flight=1, seconds=options.slice_seconds)
+                cell = Cell(payload, place.mode)
+                with running(programs, [cell], cpus[0], [*map(str, PROTECTIONS[place.protection])]) as servers:
+                    report = load(programs, servers[cell], cpus[1], in_flight=1, seconds=options.slice_seconds)
                 if report["errors"]:
                     raise DemoError(f"{place}: {report['errors']} calls failed: {report['first_error']}")
                 if number > 0:  # the first one warms up the machine

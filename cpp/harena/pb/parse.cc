@@ -94,7 +94,7 @@ class HeapReserve {
     const size_t most_bytes = wire::kHeapBytesPerByte * wire_bytes;
     enough_ =
         most_bytes <= Room(budget_) / kGoodPart && most_bytes <= Room(ProcessBudget()) / kGoodPart;
-    if (!enough_ || budget_.bytes_max() == kUnlimitedBytes) return;
+    if (!enough_ || !budget_.limited()) return;
     enough_ = budget_.TryCharge(most_bytes);
     if (enough_) bytes_ = most_bytes;
   }
@@ -154,10 +154,6 @@ bool ParsePartialWith(ZeroCopyInputStream& input, size_t wire_bytes, int levels_
   return context.EndedAtLimit();
 }
 
-const wire::LengthTags& LengthTagsOf(const MessageLite& message) {
-  return wire::LengthTags::Of(message, message.GetArena() != nullptr);
-}
-
 bool ParsePartialChecked(wire::CheckedStream& input, size_t wire_bytes, int levels_max,
                          MessageLite& message) {
   const bool ok = ParsePartialWith(input, wire_bytes, levels_max, message,
@@ -183,7 +179,7 @@ bool ParsePartialBounded(ZeroCopyInputStream& input, size_t wire_bytes,
 bool ParsePartialLimited(ZeroCopyInputStream& input, size_t wire_bytes, int levels_max,
                          MessageLite& message) {
 #if HARENA_CODEC
-  const wire::LengthTags& tags = LengthTagsOf(message);
+  const wire::LengthTags& tags = wire::LengthTags::Of(message);
   if (tags.empty()) return ParsePartialBounded(input, wire_bytes, levels_max, message);
   wire::CheckedStream checked(input, wire_bytes, &tags);
   return ParsePartialChecked(checked, wire_bytes, levels_max, message);
@@ -273,7 +269,7 @@ bool ParseLimited(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
   if (wire::HeapMeter::Works(scope, arena) && wire::ReadsInOrder(message)) {
     wire::HeapMeter meter(scope, *arena, wire_bytes);
     if (builder != nullptr) {
-      wire::MeteredStream metered(input, wire_bytes, &LengthTagsOf(message), meter);
+      wire::MeteredStream metered(input, wire_bytes, &wire::LengthTags::Of(message), meter);
       const MeteredBuilder metering(*builder, metered);
       return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
     }
@@ -283,7 +279,7 @@ bool ParseLimited(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
       return ok;
     }
     if (meter.MayTryPieces()) {
-      wire::MeteredStream metered(input, wire_bytes, &LengthTagsOf(message), meter);
+      wire::MeteredStream metered(input, wire_bytes, &wire::LengthTags::Of(message), meter);
       metered.Begin();
       return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
     }

@@ -17,8 +17,7 @@ bool IsWithin(const PageHeap& heap, const Budget& budget) noexcept {
 
 void KeepFreeWithinBudget(PageHeap& heap, const PagePoolOptions& options) noexcept {
   const Budget* const budget = options.budget;
-  if (budget == nullptr || budget->bytes_max() == kUnlimitedBytes || IsWithin(heap, *budget))
-    return;
+  if (budget == nullptr || !budget->limited() || IsWithin(heap, *budget)) return;
   const uint64_t now_ms = options.now_ms();
   heap.Decay(now_ms > kLongMs ? now_ms - kLongMs : 0);
   if (!IsWithin(heap, *budget)) heap.Decay(UINT64_MAX);

@@ -22,7 +22,7 @@ size_t PiecesOf(const std::string& wire, size_t chunk_bytes) {
   google::protobuf::io::ArrayInputStream input(wire.data(), static_cast<int>(wire.size()),
                                                static_cast<int>(chunk_bytes));
   CheckedStream stream(input, wire.size(),
-                       &LengthTags::Of(harena::test::Shapes::default_instance(), false));
+                       &LengthTags::Of(harena::test::Shapes::default_instance()));
   size_t pieces = 0;
   const void* data;
   int size;

@@ -106,7 +106,8 @@ const LengthTags& LengthTags::OfAny() {
   return any;
 }
 
-const LengthTags& LengthTags::Of(const google::protobuf::MessageLite& message, bool on_arena) {
+const LengthTags& LengthTags::Of(const google::protobuf::MessageLite& message) {
+  const bool on_arena = message.GetArena() != nullptr;
   const auto find = [&]() -> const LengthTags* {
     const auto* const full = dynamic_cast<const google::protobuf::Message*>(&message);
     if (full == nullptr) return &OfAny();

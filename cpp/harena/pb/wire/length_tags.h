@@ -19,10 +19,10 @@ class LengthTags {
  public:
   /// Those of any type.
   static const LengthTags& OfAny();
-  /// Those of `message`'s type, if it is one of the program's; otherwise of any. For messages
-  /// `on_arena`, without those of types that have a codec: their code looks itself, in every mode.
+  /// Those of `message`'s type, if it is one of the program's; otherwise of any. For a message on
+  /// an arena, without those of types that have a codec: their code looks itself, in every mode.
   /// Throws std::bad_alloc.
-  static const LengthTags& Of(const google::protobuf::MessageLite& message, bool on_arena);
+  static const LengthTags& Of(const google::protobuf::MessageLite& message);
 
   /// The type's shape, where they are those of one type.
   const Shape* shape() const noexcept { return shape_; }
