@@ -2,7 +2,8 @@
 """Honest, hostile and aborted traffic on every framework that can run here. `make soak`.
 
 First, one framework after the other: pairs of slices, in one of which rude callers are beside the
-honest ones. Are honest callers' latencies the same? Then all of them side by side for an hour, with
+honest ones. Are honest callers' latencies the same? (`--beside honest` has as many more honest ones
+in their place: what any load costs the others.) Then all of them side by side for an hour, with
 rude callers all the time: errors only where they are owed, resident memory that does not grow, and
 nothing left when all is over. The servers have limits, and a quarantine. Ends with 1 otherwise.
 """
@@ -30,6 +31,7 @@ SAMPLE_SECONDS = 1.0
 DEFAULT = {"seconds": 3600.0, "pair_seconds": 300.0, "slice_seconds": 3.0}
 QUICK = {"seconds": 30.0, "pair_seconds": 80.0, "slice_seconds": 2.0}
 MEBIBYTE = 1 << 20
+RUDE, HONEST = "rude", "honest"
 BRPC_LIMITS = {"harena_request_bytes_max": targets.REQUEST_BYTES_MAX * 4,
                "harena_process_bytes_max": targets.PROCESS_BYTES_MAX}
 
@@ -51,6 +53,13 @@ class Run:
         self.reports[name].append({k: v for k, v in report.items() if k != "latencies_us"})
         return report["latencies_us"]
 
+    def _callers(self, company):
+        """(honest calls per second, rude ones) of a slice of a pair, with company or without."""
+        o = self.options
+        if company and o.beside == HONEST:
+            return o.qps_pairs + o.rude_beside, 0
+        return o.qps_pairs, o.rude_beside if company else 0
+
     def compare(self, progress):
         """Pairs of slices of one framework after the other."""
         o = self.options
@@ -64,13 +73,13 @@ class Run:
                 if name in self.broken:
                     continue
                 progress.step(f"latencies, round {turn + 1} of {rounds}: {name}", pair_seconds)
-                order = (0, o.rude_beside) if turn % 2 == 0 else (o.rude_beside, 0)
+                order = (False, True) if turn % 2 == 0 else (True, False)
                 with self._guarded(name):
-                    seen = {rude: self._slice(name, o.slice_seconds, o.qps_pairs, rude)
-                            for rude in order}
+                    seen = {company: self._slice(name, o.slice_seconds, *self._callers(company))
+                            for company in order}
                     # Without a single good answer there is no latency; the errors fail the run.
-                    if seen[0] and seen[o.rude_beside]:
-                        self.pairs[name].append((seen[0], seen[o.rude_beside]))
+                    if seen[False] and seen[True]:
+                        self.pairs[name].append((seen[False], seen[True]))
         self.other_work = others.share(self._cpu_seconds() - ours)
 
     def _cpu_seconds(self):
@@ -132,6 +141,7 @@ class Run:
                 "memory": verdict.memory(self.samples[name], SAMPLE_SECONDS),
                 "samples": self.samples[name]})
         return {"rows": rows, "left_out": left_out, "other_work_share": self.other_work,
+                "beside": self.options.beside,
                 "machine": machine(cores()), "seconds": self.options.seconds,
                 "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
                 "command": " ".join(sys.argv)}
@@ -170,7 +180,9 @@ def parse(arguments=None):
     add("--qps", type=float, default=25, help="honest calls per second and framework (25)")
     add("--rude", type=float, default=10, help="rude ones (10)")
     add("--qps-pairs", type=float, default=80, help="honest ones for latencies (80)")
-    add("--rude-beside", type=float, default=5, help="rude ones beside those (5)")
+    add("--rude-beside", type=float, default=5, help="those beside them (5)")
+    add("--beside", choices=(RUDE, HONEST), default=RUDE,
+        help="who those are: rude, or as many more honest ones for comparison (rude)")
     add("--slice-seconds", type=float, help="of each slice of a pair (3)")
     add("--soak-slice-seconds", type=float, default=10, help=argparse.SUPPRESS)
     add("--seed", type=int, default=1, help="decides what rude callers send (1)")
@@ -190,6 +202,8 @@ def run(options):
     starts, left_out = find(options)
     if not starts:
         raise ChildError("nothing can run here: " + "; ".join(sorted(set(left_out.values()))))
+    for name, why in left_out.items():
+        print(f"soak: without {name}: {why}", flush=True)
     running = {}
     try:
         for name, start in starts.items():

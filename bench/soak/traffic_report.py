@@ -29,6 +29,11 @@ svg line { stroke: var(--line); }</style></head>
 """)
 
 
+def company(results):
+    """Who the callers are whose effect on the others is measured."""
+    return "as many more honest ones" if results["beside"] == "honest" else "rude ones"
+
+
 def problems(results):
     """Sentences on what failed."""
     found = []
@@ -38,7 +43,7 @@ def problems(results):
         found += [f"{name}: {example}" for example in row["examples"]]
         if row["latency"] and row["latency"]["verdict"] == FAILED:
             found.append(f"{name}: honest callers wait more than {LATENCY_RATIO_MAX:.2f} times as "
-                         "long beside rude ones")
+                         f"long beside {company(results)}")
         if row["memory"]["verdict"] == FAILED:
             found.append(f"{name}: resident memory grows")
     return found
@@ -69,8 +74,8 @@ def cells(row):
 
 def legend(results):
     """What the columns mean."""
-    return (f"p50 and p99: honest callers' latency beside rude ones to that without them, the mean "
-            f"over pairs of slices with its 95 % interval; FAILED when all of that is above "
+    return (f"p50 and p99: honest callers' latency beside {company(results)} to that without "
+            f"them, the mean over pairs of slices with its 95 % interval; FAILED when all of that is above "
             f"{LATENCY_RATIO_MAX:.2f}, not judged when others used more than "
             f"{OTHER_WORK_SHARE_MAX:.0%} of the cores (here {results['other_work_share']:.0%}) or "
             f"the mean is above it and the interval is not. MiB/h: slope of resident memory after "

@@ -1,10 +1,13 @@
 """Tests of the soak: what it judges, what it says, and that it does not lose what goes wrong."""
 
 import argparse
+import contextlib
+import io
 import random
 import sys
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -51,7 +54,7 @@ def results(*rows):
     return {"rows": rows, "left_out": {"brpc": "not <built>"}, "other_work_share": 0.01,
             "machine": {"cpu": "a cpu", "cores": 2, "server_core": 0, "loader_core": 1,
                         "system": "a system"},
-            "seconds": 1000, "when": "today", "command": "traffic.py"}
+            "beside": "rude", "seconds": 1000, "when": "today", "command": "traffic.py"}
 
 
 class LatencyTest(unittest.TestCase):
@@ -159,6 +162,13 @@ class ReportTest(unittest.TestCase):
         self.assertIn("not &lt;built&gt;", page)
         self.assertIn("7 exhausted", page)
 
+    def test_it_says_who_was_beside(self):
+        shown = results(row("b", latency=verdict.latency(pairs(2.0), 0.0)))
+        self.assertIn("beside rude ones", traffic_report.problems(shown)[0])
+        shown["beside"] = "honest"
+        self.assertIn("beside as many more honest ones", traffic_report.problems(shown)[0])
+        self.assertIn("beside as many more honest ones", traffic_report.text(shown))
+
     def test_whatever_fails_is_said(self):
         bad = results(row("a", wrong=["the server ended with -11"]),
                       row("b", latency=verdict.latency(pairs(2.0), 0.0)),
@@ -180,8 +190,10 @@ class FakeTarget:
 
     def __init__(self, slices):
         self.left = slices
+        self.asked = []
 
     def run(self, seconds, qps, rude):
+        self.asked.append((qps, rude))
         if self.left == 0:
             raise ChildError("it has died")
         self.left -= 1
@@ -202,7 +214,8 @@ class FakeTarget:
 class RunTest(unittest.TestCase):
     def options(self):
         return argparse.Namespace(pair_seconds=4, slice_seconds=0.25, seconds=1.5, qps=10,
-                                  rude=3, qps_pairs=20, rude_beside=2, soak_slice_seconds=0.5)
+                                  rude=3, qps_pairs=20, rude_beside=2, soak_slice_seconds=0.5,
+                                  beside=traffic.RUDE)
 
     def run_with(self, **running):
         whole = traffic.Run(self.options(), running)
@@ -218,6 +231,25 @@ class RunTest(unittest.TestCase):
         self.assertGreaterEqual(len(rows["good"]["samples"]), 1)
         self.assertIn("it has died", rows["bad"]["wrong"])
         self.assertEqual(rows["bad"]["latency"]["pairs"], 2)
+
+    def test_company_is_rude_or_honest(self):
+        for beside, expected in ((traffic.RUDE, {(20, 0), (20, 2)}),
+                                 (traffic.HONEST, {(20, 0), (22, 0)})):
+            options = self.options()
+            options.beside, options.pair_seconds = beside, 1
+            target = FakeTarget(10_000)
+            traffic.Run(options, {"one": target}).compare(Progress(1))
+            self.assertEqual(set(target.asked), expected)
+
+    def test_what_is_left_out_is_said_first(self):
+        def broken(_cpus, _seed):
+            raise ChildError("it does not start")
+        said = io.StringIO()
+        found = {"one": broken}, {"two": "it is <missing>"}
+        with unittest.mock.patch.object(traffic, "find", return_value=found), \
+                contextlib.redirect_stdout(said), self.assertRaises(ChildError):
+            traffic.run(traffic.parse([]))
+        self.assertIn("soak: without two: it is <missing>", said.getvalue())
 
     def test_the_command_line(self):
         options = traffic.parse(["--quick", "--seconds", "7", "--frameworks", "grpc-go"])
