@@ -57,6 +57,11 @@ def make(program, kept, corpus):
         return len(names) + len(keep)
 
 
+def find(build_dir, target):
+    """The programs of that name in a build."""
+    return [path for room in ("cpp", "bench") for path in (build_dir / room).rglob(target) if path.is_file()]
+
+
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, required=True)
@@ -64,7 +69,7 @@ def main(arguments):
     parser.add_argument("target", nargs="+")
     options = parser.parse_args(arguments)
     for target in options.target:
-        programs = [path for path in (options.build_dir / "cpp").rglob(target) if path.is_file()]
+        programs = find(options.build_dir, target)
         if len(programs) != 1:
             print(f"fuzz_corpus: {target} is not in {options.build_dir}; build it first", file=sys.stderr)
             return 1

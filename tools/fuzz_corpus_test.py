@@ -41,6 +41,17 @@ class FuzzCorpusTest(unittest.TestCase):
             self.assertEqual(fuzz_corpus.make(program, kept, corpus), 3)
             self.assertEqual(sorted(path.name for path in corpus.iterdir()), ["a-finding", "a" * 40, "c" * 40])
 
+    def test_programs_are_found_in_both_rooms(self):
+        with tempfile.TemporaryDirectory() as temporary:
+            build = Path(temporary)
+            places = [build / "cpp/pb/one_fuzz", build / "bench/replay/other_fuzz"]
+            for place in places:
+                place.parent.mkdir(parents=True)
+                place.touch()
+            (build / "cpp/CMakeFiles/one_fuzz").mkdir(parents=True)
+            self.assertEqual([fuzz_corpus.find(build, place.name) for place in places], [[place] for place in places])
+            self.assertEqual(fuzz_corpus.find(build, "none_fuzz"), [])
+
 
 if __name__ == "__main__":
     unittest.main()
