@@ -11,17 +11,18 @@ namespace {
 using google::protobuf::Arena;
 using google::protobuf::internal::ArenaStringPtr;
 
+// The first value of a field, or null when it is none of ours.
 template <typename Text>
-HARENA_INLINE bool TrySet(ArenaStringPtr& field, Text&& text, const Arena* arena) {
-  if (HARENA_UNLIKELY(arena == nullptr)) return false;
+HARENA_INLINE std::string* TryFirst(ArenaStringPtr& field, Text&& text, const Arena* arena) {
+  if (HARENA_UNLIKELY(arena == nullptr)) return nullptr;
   MessageArena* const home = MessageArena::FindCodecInline(arena);
-  if (HARENA_UNLIKELY(home == nullptr)) return false;
+  if (HARENA_UNLIKELY(home == nullptr)) return nullptr;
   std::string* const string = home->strings().TryMake(std::forward<Text>(text));
-  if (HARENA_UNLIKELY(string == nullptr)) return false;
+  if (HARENA_UNLIKELY(string == nullptr)) return nullptr;
   google::protobuf::internal::TaggedStringPtr tagged;
   tagged.SetMutableArena(string);
   field.UnsafeSetTaggedPointer(tagged);
-  return true;
+  return string;
 }
 
 // Apart, for the string that it makes on the way.
@@ -32,19 +33,23 @@ HARENA_NOINLINE void SetStock(ArenaStringPtr& field, std::string_view text, Aren
 }  // namespace
 
 void SetString(ArenaStringPtr& field, std::string_view text, Arena* arena) {
-  if (HARENA_UNLIKELY(!field.IsDefault() || !TrySet(field, text, arena))) {
+  if (HARENA_UNLIKELY(!field.IsDefault() || TryFirst(field, text, arena) == nullptr)) {
     SetStock(field, text, arena);
   }
 }
 
 void SetString(ArenaStringPtr& field, const std::string& text, Arena* arena) {
-  if (HARENA_UNLIKELY(!field.IsDefault() || !TrySet(field, text, arena))) {
+  if (HARENA_UNLIKELY(!field.IsDefault() || TryFirst(field, text, arena) == nullptr)) {
     field.Set(text, arena);
   }
 }
 
 bool TryAdoptFirst(ArenaStringPtr& field, std::string& text, Arena* arena) {
-  return TrySet(field, std::move(text), arena);
+  return TryFirst(field, std::move(text), arena) != nullptr;
+}
+
+std::string* TryMakeFirst(ArenaStringPtr& field, Arena* arena) {
+  return TryFirst(field, std::string_view(), arena);
 }
 
 }  // namespace harena::pb::codec

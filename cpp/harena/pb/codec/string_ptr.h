@@ -23,6 +23,9 @@ void SetString(google::protobuf::internal::ArenaStringPtr& field, const std::str
 /// False when it is none of ours.
 bool TryAdoptFirst(google::protobuf::internal::ArenaStringPtr& field, std::string& text,
                    google::protobuf::Arena* arena);
+/// The first value of a field that has none, empty and to be filled. Null when it is none of ours.
+std::string* TryMakeFirst(google::protobuf::internal::ArenaStringPtr& field,
+                          google::protobuf::Arena* arena);
 
 }  // namespace harena::pb::codec
 
@@ -62,7 +65,9 @@ struct HarenaArenaStringPtr : ArenaStringPtr {
   }
 
   std::string* Mutable(Arena* arena) {
-    if (IsDefault()) SetText("", arena);
+    if (IsDefault()) {
+      if (std::string* const first = harena::pb::codec::TryMakeFirst(*this, arena)) return first;
+    }
     return ArenaStringPtr::Mutable(arena);
   }
   std::string* Mutable(const LazyString& default_value, Arena* arena) {
