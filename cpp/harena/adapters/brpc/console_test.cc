@@ -147,6 +147,7 @@ TEST_F(Console, VariablesOfAMethod) {
         "harena_harena_test_brpc_work_run_scopes_made : 3",
         "harena_harena_test_brpc_work_run_scopes_live : 0",
         "harena_harena_test_brpc_work_run_refused : 0", "harena_pages_page_bytes : 65536",
+        "harena_pages_blocks_moved : ", "harena_pages_bytes_huge_advised : ",
         "harena_process_bytes_used : ", "harena_process_unframed_overruns : 0"}) {
     EXPECT_THAT(all, HasSubstr(line));
   }

@@ -129,9 +129,12 @@ PoolVars::PoolVars(const PagePool& pool) {
   add.Number("bytes_retained", [](const P& p) -> uint64_t { return p.stats().bytes_retained; });
   add.Number("bytes_cold", [](const P& p) -> uint64_t { return p.stats().bytes_cold; });
   add.Number("bytes_mapped", [](const P& p) -> uint64_t { return p.stats().bytes_mapped; });
+  add.Number("bytes_huge_advised",
+             [](const P& p) -> uint64_t { return p.stats().bytes_huge_advised; });
   add.Number("bytes_decommitted", [](const P& p) { return p.stats().bytes_decommitted; });
   add.Number("blocks_allocated", [](const P& p) { return p.stats().blocks_allocated; });
   add.Number("blocks_freed", [](const P& p) { return p.stats().blocks_freed; });
+  add.Number("blocks_moved", [](const P& p) { return p.stats().blocks_moved; });
   add.Number("regions_mapped", [](const P& p) { return p.stats().regions_mapped; });
   add.Number("regions_unmapped", [](const P& p) { return p.stats().regions_unmapped; });
   add.Number("refusals", [](const P& p) { return p.stats().refusals; });

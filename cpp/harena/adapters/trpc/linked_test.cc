@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,6 +50,18 @@ TEST_F(Linked, TrpcsArenasStandOnPages) {
     request_arena.reset();
     response_arena.reset();
     EXPECT_EQ(BytesInUse(), 0u);
+  }
+}
+
+TEST_F(Linked, ShowsWhatTheGuideNames) {
+  for (const char* name :
+       {"pages/bytes_in_use", "pages/bytes_thread_cached", "pages/bytes_retained",
+        "pages/bytes_cold", "pages/bytes_mapped", "pages/bytes_huge_advised",
+        "pages/bytes_decommitted", "pages/blocks_allocated", "pages/blocks_freed",
+        "pages/blocks_moved", "pages/regions_mapped", "pages/regions_unmapped", "pages/refusals",
+        "process/bytes_used", "process/bytes_max", "process/refusals", "process/system_refusals",
+        "process/unframed_overruns"}) {
+    EXPECT_TRUE(::trpc::tvar::TrpcVarGroup::TryGet(std::string("/harena/") + name)) << name;
   }
 }
 

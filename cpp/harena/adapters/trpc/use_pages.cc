@@ -45,9 +45,11 @@ void ShowVariables() {
   ShowOfPool<&Stats::bytes_retained>("harena/pages/bytes_retained");
   ShowOfPool<&Stats::bytes_cold>("harena/pages/bytes_cold");
   ShowOfPool<&Stats::bytes_mapped>("harena/pages/bytes_mapped");
+  ShowOfPool<&Stats::bytes_huge_advised>("harena/pages/bytes_huge_advised");
   ShowOfPool<&Stats::bytes_decommitted>("harena/pages/bytes_decommitted");
   ShowOfPool<&Stats::blocks_allocated>("harena/pages/blocks_allocated");
   ShowOfPool<&Stats::blocks_freed>("harena/pages/blocks_freed");
+  ShowOfPool<&Stats::blocks_moved>("harena/pages/blocks_moved");
   ShowOfPool<&Stats::regions_mapped>("harena/pages/regions_mapped");
   ShowOfPool<&Stats::regions_unmapped>("harena/pages/regions_unmapped");
   ShowOfPool<&Stats::refusals>("harena/pages/refusals");
@@ -57,6 +59,10 @@ void ShowVariables() {
     const size_t bytes_max = ProcessBudget().bytes_max();
     return bytes_max == kUnlimitedBytes ? 0 : bytes_max;
   });
+  trpc_side::ShowVariable("harena/process/refusals",
+                          []() -> uint64_t { return ProcessBudget().refusals(); });
+  trpc_side::ShowVariable("harena/process/system_refusals",
+                          []() -> uint64_t { return pb::SystemRefusals(); });
   trpc_side::ShowVariable("harena/process/unframed_overruns",
                           []() -> uint64_t { return pb::UnframedOverruns(); });
 }
