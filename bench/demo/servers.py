@@ -60,9 +60,10 @@ class Programs:
 
 
 class Server:
-    """One server process. It ends when its standard input closes: it cannot outlive us."""
+    """One server process. It ends when its standard input closes: it cannot outlive us. `under` is a
+    command to run it under."""
 
-    def __init__(self, programs, cell, cpu, count_file=None, options=()):
+    def __init__(self, programs, cell, cpu, count_file=None, options=(), under=()):
         self.cell = cell
         preload = []
         if cell.language == "C++":  # Go counts and allocates by itself
@@ -76,7 +77,7 @@ class Server:
             environment["HARENA_ALLOC_COUNT_FILE"] = str(count_file)
         self._errors = tempfile.TemporaryFile(mode="w+")
         self._process = subprocess.Popen(
-            [programs.server_of(cell), "--mode", cell.mode, "--cpu", str(cpu), "--port", "0",
+            [*under, programs.server_of(cell), "--mode", cell.mode, "--cpu", str(cpu), "--port", "0",
              *options],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
             env=environment)

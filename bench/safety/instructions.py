@@ -20,17 +20,30 @@ ITERATIONS = 4, 12  # few and many
 ITERATIONS_OF_SMALL = 200, 1200
 
 
+COLLECTED = re.compile(r"Collected : (\d+)")
+
+
+def callgrind(folder):
+    """The command to run a program under, which leaves its files in `folder`."""
+    return ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out"]
+
+
+def counted(words):
+    """The instructions of which callgrind tells at the end of a run; None where it does not."""
+    found = COLLECTED.search(words)
+    return int(found[1]) if found else None
+
+
 def instructions(program, case, iterations):
     """Of a whole run of the program."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", str(program),
-             f"--benchmark_filter=^ParseRequest/{case}/"],
+            [*callgrind(folder), str(program), f"--benchmark_filter=^ParseRequest/{case}/"],
             env={**os.environ, "HARENA_BENCH_ITERATIONS": str(iterations)}, capture_output=True, text=True, check=False)
-    collected = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or not collected or f"{case}/iterations:{iterations}" not in done.stdout:
+    collected = counted(done.stderr)
+    if done.returncode != 0 or collected is None or f"{case}/iterations:{iterations}" not in done.stdout:
         sys.exit(f"{case}: valgrind counted nothing\n{done.stdout}{done.stderr}")
-    return int(collected[1])
+    return collected
 
 
 def per_parse(program, request, mode, limit):

@@ -36,8 +36,8 @@ DEFAULT_ONE_IN = 1000
 # What sampling may cost a call.
 SHARE_MAX = 0.005
 # Limits that no call of the load comes near.
-BUDGETS = ("--request-bytes-max", 64 << 20, "--process-bytes-max", 1 << 30,
-           "--decoded-ratio-max", 200, "--depth-max", 64)
+LIMITS = ("--request-bytes-max", 64 << 20, "--process-bytes-max", 1 << 30, "--depth-max", 64)
+BUDGETS = (*LIMITS, "--decoded-ratio-max", 200)
 LOADER_SECONDS = 0.7  # of its own around each slice, about
 OFF, AGAIN, LIMITED, SAMPLED, HARDENED, ALL = (
     "off", "off again", "budgets", f"quarantine, 1 in {SAMPLED_ONE_IN}", "hardened", "all")

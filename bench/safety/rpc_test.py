@@ -6,6 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import rpc  # noqa: E402
+import rpc_instructions  # noqa: E402
 
 
 def measured(**changes):
@@ -46,6 +47,27 @@ class RpcTest(unittest.TestCase):
         lines = rpc.table(rpc.rows_of({rpc.Place("ranking_8k", "arena", name): times[name]
                                        for name in options.protections})).splitlines()
         self.assertEqual(lines[2], "| 8 KB, arena | 100 us | +0.0% | +2.0% | - | - | - | - | - |")
+
+
+class InstructionsTest(unittest.TestCase):
+    def test_what_callgrind_says(self):
+        self.assertEqual(rpc_instructions.counted("==1== Events    : Ir\n==1== Collected : 123456\n"), 123456)
+        self.assertIsNone(rpc_instructions.counted("valgrind: no such tool"))
+
+    def test_the_start_drops_out(self):
+        self.assertEqual(rpc_instructions.per_call((5_000_000 + 10 * 300, 10), (5_000_000 + 110 * 300, 110)), 300)
+
+    def test_another_limit(self):
+        flags = rpc_instructions.CASES[rpc_instructions.LIMITED]
+        self.assertEqual(rpc_instructions.with_request_limit(flags, 9), ("--request-bytes-max", 9, *flags[2:]))
+        self.assertEqual(rpc_instructions.with_request_limit(flags, None), flags)
+        off = rpc_instructions.CASES[rpc.OFF]
+        self.assertEqual(rpc_instructions.with_request_limit(off, 9), off)
+
+    def test_a_line(self):
+        counts = dict(zip(rpc_instructions.CASES, (10_000, 10_020, 10_100, 9_000)))
+        self.assertEqual(rpc_instructions.line("ranking_8k", "pages", counts),
+                         "| 8 KB, pages | 10,000 | +0.2% | +1.0% | -10.0% |")
 
 
 if __name__ == "__main__":

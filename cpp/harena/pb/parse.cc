@@ -18,6 +18,7 @@
 #include "harena/pb/wire/checked_stream.h"
 #include "harena/pb/wire/counted_stream.h"
 #include "harena/pb/wire/heap_meter.h"
+#include "harena/pb/wire/length_check.h"
 #include "harena/pb/wire/length_tags.h"
 #include "harena/pb/wire/metered_stream.h"
 #include "harena/pb/wire/shape.h"
@@ -84,6 +85,15 @@ size_t Room(const Budget& budget) noexcept {
   return bytes_max - std::min(bytes_max, budget.bytes_used());
 }
 
+// What a lying length in protobuf's own code is believed to be longer than the input. More costs
+// less to look for, and has to be held.
+#if HARENA_CODEC
+constexpr size_t kLieBytes = wire::LengthCheck::kUnnoticedBytes;
+constexpr size_t kHeldLieBytes = wire::LengthCheck::kMuchHeldBytes;
+#else
+constexpr size_t kLieBytes = 0, kHeldLieBytes = 0;
+#endif
+
 // The most that a request can take of the heap beside its wire's own bytes, kept free while it is
 // parsed. Looking through the wire would tell how much it really is, and costs half a parse; so
 // that is left to requests for which the most would be a good part of what they may take.
@@ -91,10 +101,14 @@ class HeapReserve {
  public:
   HeapReserve(Scope& scope, size_t wire_bytes) noexcept : budget_(scope.budget()) {
     constexpr size_t kGoodPart = 8;
-    const size_t most_bytes = wire::kHeapBytesPerByte * wire_bytes;
-    enough_ =
-        most_bytes <= Room(budget_) / kGoodPart && most_bytes <= Room(ProcessBudget()) / kGoodPart;
+    const size_t room_bytes = std::min(Room(budget_), Room(ProcessBudget())) / kGoodPart;
+    size_t most_bytes = wire::kHeapBytesPerByte * wire_bytes;
+    enough_ = most_bytes <= room_bytes;
     if (!enough_ || !budget_.limited()) return;
+    if (kHeldLieBytes <= room_bytes - most_bytes) {
+      most_bytes += kHeldLieBytes;
+      lie_bytes_ = kHeldLieBytes;
+    }
     enough_ = budget_.TryCharge(most_bytes);
     if (enough_) bytes_ = most_bytes;
   }
@@ -105,10 +119,13 @@ class HeapReserve {
   HeapReserve& operator=(const HeapReserve&) = delete;
 
   bool enough() const noexcept { return enough_; }
+  // What a length may say too much within it.
+  size_t lie_bytes() const noexcept { return lie_bytes_; }
 
  private:
   Budget& budget_;
   bool enough_;
+  size_t lie_bytes_ = kLieBytes;
   size_t bytes_ = 0;
 };
 
@@ -174,15 +191,23 @@ bool ParsePartialBounded(ZeroCopyInputStream& input, size_t wire_bytes,
   return message.ParsePartialFromBoundedZeroCopyStream(&input, static_cast<int>(wire_bytes));
 }
 
-// Within limits, but for what is looked at otherwise: no message in it is believed to be longer
-// than the input. With other versions of protobuf that is not known.
-bool ParsePartialLimited(ZeroCopyInputStream& input, size_t wire_bytes, int levels_max,
-                         MessageLite& message) {
 #if HARENA_CODEC
-  const wire::LengthTags& tags = wire::LengthTags::Of(message);
+// Within limits, but for what is looked at otherwise: no message in it is believed to be longer
+// than the input by more than `lie_bytes`. `tags` are the message's.
+bool ParsePartialLimited(ZeroCopyInputStream& input, size_t wire_bytes, int levels_max,
+                         MessageLite& message, const wire::LengthTags& tags, size_t lie_bytes) {
   if (tags.empty()) return ParsePartialBounded(input, wire_bytes, levels_max, message);
-  wire::CheckedStream checked(input, wire_bytes, &tags);
+  wire::CheckedStream checked(input, wire_bytes, &tags, lie_bytes);
   return ParsePartialChecked(checked, wire_bytes, levels_max, message);
+}
+#endif
+
+// The same for who does not know the tags. With other versions of protobuf no length is looked at.
+bool ParsePartialLimited(ZeroCopyInputStream& input, size_t wire_bytes, int levels_max,
+                         MessageLite& message, [[maybe_unused]] size_t lie_bytes) {
+#if HARENA_CODEC
+  return ParsePartialLimited(input, wire_bytes, levels_max, message, wire::LengthTags::Of(message),
+                             lie_bytes);
 #else
   return ParsePartialBounded(input, wire_bytes, levels_max, message);
 #endif
@@ -218,7 +243,7 @@ bool ParseWalking(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
   if (shape.get() == nullptr) {
     // Its unknown fields are one string, which doubles.
     if (!scope.TryChargeOutside(2 * wire_bytes, &refusal)) throw BudgetExceeded(refusal);
-    return ParsePartialLimited(input, wire_bytes, levels_max, message) && finish();
+    return ParsePartialLimited(input, wire_bytes, levels_max, message, kLieBytes) && finish();
   }
   if (!scope.TryChargeOutside(wire::Walker::OwnBytes(levels_max), &refusal)) {
     throw BudgetExceeded(refusal);
@@ -257,6 +282,26 @@ bool ParseMetered(wire::HeapMeter& meter, wire::MeteredStream& input, size_t wir
   if (input.metering() && !meter.Finish()) throw BudgetExceeded(meter.refusal());
   return ok;
 }
+
+// Parses while what the input may take is held, and `spare_bytes` beside, for lies; for 0 these are
+// looked for more closely. Null when there is no room for that.
+template <typename Finish>
+std::optional<bool> TryParseHolding(wire::HeapMeter& meter, ZeroCopyInputStream& input,
+                                    size_t wire_bytes, int levels_max, MessageLite& message,
+                                    const wire::LengthTags& tags, size_t spare_bytes,
+                                    Finish finish) {
+  const size_t lie_bytes = std::max(spare_bytes, kLieBytes);
+  if (meter.TryAll(spare_bytes)) {
+    const bool ok =
+        ParsePartialLimited(input, wire_bytes, levels_max, message, tags, lie_bytes) && finish();
+    if (!meter.Finish()) throw BudgetExceeded(meter.refusal());
+    return ok;
+  }
+  if (!meter.MayTryPieces(spare_bytes)) return std::nullopt;
+  wire::MeteredStream metered(input, wire_bytes, &tags, meter, lie_bytes);
+  metered.Begin();
+  return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
+}
 #endif
 
 // What parsing within a budget takes, after `builder`, if any, was told who meters.
@@ -273,22 +318,23 @@ bool ParseLimited(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes, i
       const MeteredBuilder metering(*builder, metered);
       return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
     }
-    if (meter.TryAll()) {
-      const bool ok = ParsePartialLimited(input, wire_bytes, levels_max, message) && finish();
-      if (!meter.Finish()) throw BudgetExceeded(meter.refusal());
-      return ok;
-    }
-    if (meter.MayTryPieces()) {
-      wire::MeteredStream metered(input, wire_bytes, &wire::LengthTags::Of(message), meter);
-      metered.Begin();
-      return ParseMetered(meter, metered, wire_bytes, levels_max, message, finish);
-    }
+    const wire::LengthTags& tags = wire::LengthTags::Of(message);
+    const auto holding = [&](size_t spare_bytes) {
+      return TryParseHolding(meter, input, wire_bytes, levels_max, message, tags, spare_bytes,
+                             finish);
+    };
+    std::optional<bool> ok;
+    if (!tags.empty()) ok = holding(kHeldLieBytes);
+    if (!ok && !tags.empty()) ok = holding(wire::LengthCheck::kHeldBytes);
+    if (!ok) ok = holding(0);
+    if (ok) return *ok;
     return ParseWalking(scope, input, wire_bytes, levels_max, message, strings, finish);
   }
 #endif
   const HeapReserve reserve(scope, wire_bytes);
   if (reserve.enough() && !DepthNeedsWalk(scope)) {
-    return ParsePartialLimited(input, wire_bytes, levels_max, message) && finish();
+    return ParsePartialLimited(input, wire_bytes, levels_max, message, reserve.lie_bytes()) &&
+           finish();
   }
   return ParseWalking(scope, input, wire_bytes, levels_max, message, strings, finish);
 }

@@ -12,14 +12,16 @@
 namespace harena::pb::wire {
 
 /// Gives out another stream's bytes in the pieces that a LengthCheck wants, with some zeros behind
-/// them. A message that says to be longer than the input ends it, and so the parse.
+/// them. A message that says to be longer than the input by more than is unnoticed ends it, and so
+/// the parse.
 /// Thread rule: the scope's thread. Lifetime rule: `input` and the tags must outlive it; when it
 /// ends, `input` goes on behind what was read.
 class CheckedStream : public RefusingStream {
  public:
   CheckedStream(google::protobuf::io::ZeroCopyInputStream& input, size_t wire_bytes,
-                const LengthTags* tags) noexcept
-      : RefusingStream(input, wire_bytes), check_(tags, wire_bytes) {}
+                const LengthTags* tags,
+                size_t unnoticed_bytes = LengthCheck::kUnnoticedBytes) noexcept
+      : RefusingStream(input, wire_bytes), check_(tags, wire_bytes, unnoticed_bytes) {}
   ~CheckedStream() override;
 
   /// Who reads from it, from its beginning.

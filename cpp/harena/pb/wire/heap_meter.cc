@@ -17,6 +17,8 @@ using google::protobuf::UnknownFieldSet;
 // process's, which others need too, less.
 constexpr size_t kRequestPart = 5;
 constexpr size_t kProcessPart = 32;
+// What is held only to save time, of the process's: every thread may be parsing.
+constexpr size_t kProcessPartToSpare = 128;
 // A piece smaller than the first is not begun with, and one smaller than the second not gone on
 // with: each costs a look.
 constexpr size_t kFirstPieceMin = 1024;
@@ -85,15 +87,23 @@ size_t HeapMeter::GoodBytes() const noexcept {
   return std::min(good_bytes, process_bytes) + slack_bytes_;
 }
 
-bool HeapMeter::TryAll() {
-  const size_t bytes = BytesFor(wire_bytes_) + 2 * wire_bytes_;
-  if (bytes > GoodBytes()) return false;
+bool HeapMeter::MaySpare(size_t bytes) const noexcept {
+  return !process_limited_ || bytes <= RoomBytes(ProcessBudget(), true) / kProcessPartToSpare;
+}
+
+bool HeapMeter::TryAll(size_t spare_bytes) {
+  const size_t bytes = BytesFor(wire_bytes_) + 2 * wire_bytes_ + spare_bytes;
+  if (bytes > GoodBytes() || !MaySpare(spare_bytes)) return false;
   Begin();
   return Hold(bytes + GrowthBytes(wire_bytes_));
 }
 
-bool HeapMeter::MayTryPieces() const noexcept {
-  return BytesFor(kFirstPieceMin) + 2 * wire_bytes_ <= GoodBytes();
+bool HeapMeter::MayTryPieces(size_t spare_bytes) noexcept {
+  // What is to spare makes pieces smaller, but not by much.
+  const size_t bytes = BytesFor(kFirstPieceMin) + 2 * wire_bytes_ + 2 * spare_bytes;
+  if (bytes > GoodBytes() || !MaySpare(spare_bytes)) return false;
+  spare_bytes_ = spare_bytes;
+  return true;
 }
 
 size_t HeapMeter::NextPiece(size_t bytes_left) {
@@ -102,14 +112,15 @@ size_t HeapMeter::NextPiece(size_t bytes_left) {
   } else {
     Begin();
     // A string whose body grows as pieces come: the old one and the new one, twice as long.
-    string_bytes_ = std::min(2 * wire_bytes_, GoodBytes() / 2);
+    string_bytes_ = std::min(2 * wire_bytes_, Minus(GoodBytes(), spare_bytes_) / 2);
   }
   const size_t good_bytes = GoodBytes();
-  const auto bytes_for = [this](size_t piece_bytes) {
-    return string_bytes_ + BytesFor(piece_bytes) + GrowthBytes(piece_bytes);
+  const size_t fixed_bytes = string_bytes_ + spare_bytes_;
+  const auto bytes_for = [&](size_t piece_bytes) {
+    return fixed_bytes + BytesFor(piece_bytes) + GrowthBytes(piece_bytes);
   };
   const size_t least = PieceBytesMin();
-  size_t piece_bytes = Minus(good_bytes, string_bytes_) / kHeapBytesPerByte;
+  size_t piece_bytes = Minus(good_bytes, fixed_bytes) / kHeapBytesPerByte;
   piece_bytes = std::min(std::max(Minus(piece_bytes, kSlopBytes), least), bytes_left);
   while (piece_bytes > least && bytes_for(piece_bytes) > good_bytes) {
     piece_bytes = std::max(piece_bytes / 2, least);

@@ -39,12 +39,12 @@ class HeapMeter {
   /// Makes Works() say no, everywhere: for tests of what is done instead.
   static void TurnOff(bool off) noexcept { off_.store(off, std::memory_order_relaxed); }
 
-  /// Whether the whole input can be let through at once; then what it may take is held. Throws
-  /// std::bad_alloc.
-  bool TryAll();
+  /// Whether the whole input can be let through at once; then what it may take is held, and
+  /// `spare_bytes` beside. Throws std::bad_alloc.
+  bool TryAll(size_t spare_bytes);
   /// Whether a first piece of use can be had, together with what strings may take that are read
-  /// from pieces.
-  bool MayTryPieces() const noexcept;
+  /// from pieces. If so, `spare_bytes` will be held beside.
+  bool MayTryPieces(size_t spare_bytes) noexcept;
 
   /// How much of the remaining input, `bytes_left`, may be let through now. 0 when a budget refuses
   /// the least that would be of use; refusal() then says which. Throws std::bad_alloc.
@@ -71,6 +71,7 @@ class HeapMeter {
   size_t FinalBytes(size_t strings) const noexcept;
   void AddSet(const google::protobuf::UnknownFieldSet& set, bool open) noexcept;
   size_t GrowthBytes(size_t piece_bytes) const noexcept;
+  bool MaySpare(size_t bytes) const noexcept;
   size_t RoomBytes(const Budget& budget, bool held) const noexcept;
   size_t GoodBytes() const noexcept;
   size_t PieceBytesMin() const noexcept;
@@ -84,6 +85,7 @@ class HeapMeter {
   const size_t slack_bytes_;
   const bool process_limited_;
   bool began_ = false;
+  size_t spare_bytes_ = 0;
   size_t string_bytes_ = 0;  // what strings may take beside their wire while they are read
   size_t held_bytes_ = 0;
 

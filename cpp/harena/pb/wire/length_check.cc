@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstring>
 
+#include "harena/base/compiler.h"
 #include "harena/pb/layout/input_window.h"
 #include "harena/pb/wire/byte_block.h"
 
@@ -21,10 +22,12 @@ constexpr size_t kFarBytes = 0x4100;
 constexpr size_t kFarFieldBytes = 1024;
 constexpr size_t kBytesPerField = 256;
 constexpr size_t kFalseAlarmsMax = 2;
+// A cut for so many bytes costs less than to follow the outline.
+constexpr size_t kBytesPerCut = 256;
 
-// The least that the second byte of a length can be which is longer than `left` bytes.
-uint8_t SecondByteMin(size_t left) noexcept {
-  return static_cast<uint8_t>(std::min<size_t>((left + LengthCheck::kUnnoticedBytes) >> 7, 0x80));
+// The least that the second byte of a length can be which is longer than `bytes`.
+uint8_t SecondByteMin(size_t bytes) noexcept {
+  return static_cast<uint8_t>(std::min<size_t>(bytes >> 7, 0x80));
 }
 
 // Where lengths of several bytes may begin: with a high byte behind a low one, a tag's last.
@@ -34,16 +37,31 @@ uint64_t Beginnings(uint64_t high, uint64_t second, uint64_t high_before) noexce
   return high & ~(high << 1 | high_before) & (second >> 1 | kLastBit);
 }
 
+// The same of lengths of three bytes or more, or of four.
+template <int kBytesMin>
+uint64_t LongOnes(uint64_t high, uint64_t high_before) noexcept {
+  const uint64_t long_ones = Beginnings(high, high, high_before);
+  // The third byte of the last two is not seen here.
+  return kBytesMin == 3 ? long_ones : long_ones & (high >> 2 | kLastBit | kLastBit >> 1);
+}
+
 // Goes over whole blocks before `end` in which no length of three bytes or more begins.
 const char* SkipBlocks(const char* next, const char* end, uint64_t& high_before) noexcept {
   uint64_t before = high_before;
   for (; end - next >= static_cast<ptrdiff_t>(kBlockBytes); next += kBlockBytes) {
     const uint64_t high = HighBits(next);
-    if (Beginnings(high, high, before) != 0) break;
+    if (LongOnes<3>(high, before) != 0) break;
     before = high >> (kBlockBytes - 1);
   }
   high_before = before;
   return next;
+}
+
+// The `left` bytes at `next`, fewer than a block, with zeros behind.
+std::array<char, kBlockBytes> LastBlock(const char* next, size_t left) noexcept {
+  std::array<char, kBlockBytes> block = {};
+  std::memcpy(block.data(), next, left);
+  return block;
 }
 
 bool IsHigh(char byte) noexcept { return static_cast<uint8_t>(byte) >= 0x80; }
@@ -71,11 +89,16 @@ void LengthCheck::Push(size_t cut) noexcept {
   cuts_[(first_ + count_++) % cuts_.size()] = cut;
 }
 
+// Whether to cut behind what may be a lie at `at` without asking the outline.
+bool LengthCheck::MayCutAt(size_t at) noexcept {
+  if (cuts_made_ * kBytesPerCut > at) return false;
+  ++cuts_made_;
+  return true;
+}
+
 // Behind the tag that ends at `tag_end`, position `at`: where a length ends that is longer than
 // what follows it; 0 where there is none, or not all of it.
-size_t LengthCheck::LengthEnd(const char* begin, const char* tag_end, const char* end,
-                              size_t at) const noexcept {
-  if (!tags_->MayEndAt(begin, tag_end)) return 0;
+size_t LengthCheck::LengthEnd(const char* tag_end, const char* end, size_t at) const noexcept {
   uint64_t length = 0;
   const size_t bytes_max = std::min(kLengthBytesMax, static_cast<size_t>(end - tag_end));
   for (size_t i = 0; i < bytes_max; ++i) {
@@ -84,7 +107,7 @@ size_t LengthCheck::LengthEnd(const char* begin, const char* tag_end, const char
     if (byte >= 0x80) continue;
     const size_t length_end = at + i + 1;
     const size_t left = wire_bytes_ - std::min(wire_bytes_, length_end);
-    return length > left + kUnnoticedBytes && length <= INT_MAX ? length_end : 0;
+    return length > left + unnoticed_bytes_ && length <= INT_MAX ? length_end : 0;
   }
   return 0;
 }
@@ -100,8 +123,9 @@ void LengthCheck::LookAtSeam(const char* data, size_t size, size_t at, size_t ta
   for (const char* tag_end = seam.data() + 1;
        tag_end <= seam.data() + carried_bytes_ + tags_here && tag_end < end; ++tag_end) {
     if (IsHigh(tag_end[-1]) || !IsHigh(*tag_end)) continue;
+    if (!tags_->MayEndAt(seam.data(), tag_end)) continue;
     const size_t position = at + static_cast<size_t>(tag_end - seam.data()) - carried_bytes_;
-    const size_t length_end = LengthEnd(seam.data(), tag_end, end, position);
+    const size_t length_end = LengthEnd(tag_end, end, position);
     // What ends before was found in the chunk before.
     if (length_end > at && position >= outline_.known_end()) Push(length_end + kSlopBytes);
   }
@@ -146,56 +170,93 @@ void LengthCheck::FollowFar(const Outline::Chunk& chunk) noexcept {
   }
 }
 
-// Goes on behind scanned_, to the next place to cut at or to the chunk's end.
-void LengthCheck::FindNext(const char* data, size_t at) noexcept {
-  const char* const begin = data - (at - chunk_begin_);
-  const size_t chunk_bytes = chunk_end_ - chunk_begin_;
-  const Outline::Chunk chunk = {.data = begin, .bytes = chunk_bytes, .at = chunk_begin_};
-  const char* const end = begin + chunk_bytes;
+// Looks at what may be a lie behind the tag that ends at `tag_end`. Whether it was one, or led to
+// more than that: then scanned_ and the cuts say how to go on.
+bool LengthCheck::Suspect(const Outline::Chunk& chunk, const char* tag_end) noexcept {
+  const size_t position = chunk.at + static_cast<size_t>(tag_end - chunk.data);
+  const size_t length_end = LengthEnd(tag_end, chunk.data + chunk.bytes, position);
+  if (length_end == 0) return false;
+  scanned_ = position;
+  if (!MayCutAt(position)) {
+    size_t fields_max = SIZE_MAX;
+    outline_.Follow(chunk, scanned_, fields_max);
+    if (outline_.known_end() > scanned_) {
+      scanned_ = std::min(outline_.known_end(), chunk_end_);
+      // Numbers and hashes everywhere: following is cheaper than looking.
+      if (++false_alarms_ == kFalseAlarmsMax) fields_left_ = SIZE_MAX / 2;
+      return true;
+    }
+  }
+  Push(length_end + kSlopBytes);
+  return true;
+}
+
+// From `next` on, for lengths of two bytes or more.
+void LengthCheck::FindAny(const Outline::Chunk& chunk, const char* next) noexcept {
+  const char* const end = chunk.data + chunk.bytes;
   // Far from the end of the input, a length that is too great has three bytes at least.
   const char* const far_end =
-      wire_bytes_ > chunk_begin_ + kFarBytes
-          ? begin + std::min(chunk_bytes, wire_bytes_ - chunk_begin_ - kFarBytes)
-          : begin;
-  FollowFar(chunk);
-  const char* next = begin + (scanned_ - chunk_begin_);
+      wire_bytes_ > chunk.at + kFarBytes
+          ? chunk.data + std::min(chunk.bytes, wire_bytes_ - chunk.at - kFarBytes)
+          : chunk.data;
   uint64_t high_before = 1;  // what begins at scanned_ is known
   while (next < end) {
     next = SkipBlocks(next, far_end, high_before);
     const auto left = static_cast<size_t>(end - next);
     if (left == 0) break;
-    const char* block = next;
     std::array<char, kBlockBytes> last;
-    if (left < kBlockBytes) {
-      last = {};
-      std::memcpy(last.data(), next, left);
-      block = last.data();
-    }
-    const size_t position = chunk_begin_ + static_cast<size_t>(next - begin);
+    if (left < kBlockBytes) last = LastBlock(next, left);
+    const char* const block = left < kBlockBytes ? last.data() : next;
+    const size_t position = chunk.at + static_cast<size_t>(next - chunk.data);
     const size_t reach = std::min(wire_bytes_, position + kBlockBytes + kLengthBytesMax);
     const uint64_t high = HighBits(block);
-    const uint64_t second = AtLeast(block, SecondByteMin(wire_bytes_ - reach));
+    const uint64_t second = AtLeast(block, SecondByteMin(wire_bytes_ - reach + kUnnoticedBytes));
     for (uint64_t lengths = Beginnings(high, second, high_before); lengths != 0;
          lengths &= lengths - 1) {
-      const auto offset = static_cast<size_t>(std::countr_zero(lengths));
-      const size_t length_end = LengthEnd(begin, next + offset, end, position + offset);
-      if (length_end == 0) continue;
-      scanned_ = position + offset;
-      size_t fields_max = SIZE_MAX;
-      outline_.Follow(chunk, scanned_, fields_max);
-      if (outline_.known_end() > scanned_) {
-        scanned_ = std::min(outline_.known_end(), chunk_end_);
-        // Numbers and hashes everywhere: following is cheaper than looking.
-        if (++false_alarms_ == kFalseAlarmsMax) fields_left_ = SIZE_MAX / 2;
-      } else {
-        Push(length_end + kSlopBytes);
-      }
-      return;
+      const char* const tag_end = next + std::countr_zero(lengths);
+      if (tags_->MayEndAt(chunk.data, tag_end) && Suspect(chunk, tag_end)) return;
     }
     high_before = high >> (kBlockBytes - 1);
     next += std::min(left, kBlockBytes);
   }
   scanned_ = chunk_end_;
+}
+
+// The same for longer ones.
+template <int kBytesMin>
+void LengthCheck::FindLong(const Outline::Chunk& chunk, const char* next) noexcept {
+  const char* const end = chunk.data + chunk.bytes;
+  uint64_t high_before = 1;
+  // Whether something was found in the block at `next`, whose high bytes these are.
+  const auto look = [&](uint64_t high) {
+    uint64_t lengths = LongOnes<kBytesMin>(high, high_before);
+    high_before = high >> (kBlockBytes - 1);
+    for (; HARENA_UNLIKELY(lengths != 0); lengths &= lengths - 1) {
+      const char* const tag_end = next + std::countr_zero(lengths);
+      if (tags_->MayEndAt(chunk.data, tag_end) && Suspect(chunk, tag_end)) return true;
+    }
+    return false;
+  };
+  for (; end - next >= static_cast<ptrdiff_t>(kBlockBytes); next += kBlockBytes) {
+    if (look(HighBits(next))) return;
+  }
+  if (next < end && look(HighBits(LastBlock(next, static_cast<size_t>(end - next)).data()))) return;
+  scanned_ = chunk_end_;
+}
+
+// Goes on behind scanned_, to the next place to cut at or to the chunk's end.
+void LengthCheck::FindNext(const char* data, size_t at) noexcept {
+  const Outline::Chunk chunk = {
+      .data = data - (at - chunk_begin_), .bytes = chunk_end_ - chunk_begin_, .at = chunk_begin_};
+  FollowFar(chunk);
+  const char* const next = chunk.data + (scanned_ - chunk_begin_);
+  if (unnoticed_bytes_ >= kMuchHeldBytes) {
+    FindLong<4>(chunk, next);
+  } else if (unnoticed_bytes_ >= kHeldBytes) {
+    FindLong<3>(chunk, next);
+  } else {
+    FindAny(chunk, next);
+  }
 }
 
 size_t LengthCheck::Piece(const char* data, size_t size, size_t at) noexcept {

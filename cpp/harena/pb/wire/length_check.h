@@ -31,13 +31,21 @@ class LengthCheck {
   /// Zeros that the input goes on with behind its end, where the parser asks: lengths in the last
   /// bytes are looked at as well.
   static constexpr size_t kPadBytes = Context::kSlopBytes;
-  /// What a message may say to be longer than the input without being noticed.
+  /// What a message may say to be longer than the input without being noticed: lengths of one byte
+  /// are not looked at.
   static constexpr size_t kUnnoticedBytes = 0x7f;
+  /// The same for who holds so much beside what the input itself may take: a parse that believes
+  /// one such length ends with it. Lengths of two bytes are not looked at then, with the second not
+  /// those of three, of which honest input has hardly any, numbers and hashes included.
+  static constexpr size_t kHeldBytes = 0x3fff;
+  static constexpr size_t kMuchHeldBytes = 0x1fffff;
 
-  /// `wire_bytes` of input; without tags, it is cut nowhere.
-  LengthCheck(const LengthTags* tags, size_t wire_bytes) noexcept
+  /// `wire_bytes` of input; without tags, it is cut nowhere. REQUIRES: `unnoticed_bytes` is one of
+  /// these.
+  LengthCheck(const LengthTags* tags, size_t wire_bytes, size_t unnoticed_bytes) noexcept
       : tags_(tags == nullptr || tags->empty() ? nullptr : tags),
         wire_bytes_(wire_bytes),
+        unnoticed_bytes_(unnoticed_bytes),
         outline_(tags_ == nullptr ? nullptr : tags_->shape(), wire_bytes) {}
 
   /// From now on the input is `context`'s, which has got the first piece. Whether it must get the
@@ -64,18 +72,24 @@ class LengthCheck {
   void Carry(const char* data, size_t size) noexcept;
   void FollowFar(const Outline::Chunk& chunk) noexcept;
   void FindNext(const char* data, size_t at) noexcept;
-  size_t LengthEnd(const char* begin, const char* tag_end, const char* end,
-                   size_t at) const noexcept;
+  size_t LengthEnd(const char* tag_end, const char* end, size_t at) const noexcept;
+  void FindAny(const Outline::Chunk& chunk, const char* next) noexcept;
+  template <int kBytesMin>
+  void FindLong(const Outline::Chunk& chunk, const char* next) noexcept;
+  bool Suspect(const Outline::Chunk& chunk, const char* tag_end) noexcept;
+  bool MayCutAt(size_t at) noexcept;
   void Push(size_t cut) noexcept;
 
   const LengthTags* const tags_;
   const size_t wire_bytes_;
+  const size_t unnoticed_bytes_;
   Context* context_ = nullptr;
   bool lied_ = false;
 
   Outline outline_;
-  size_t fields_left_ = 16;  // that may be followed although nothing looks like a lie
+  size_t fields_left_ = 8;  // that may be followed although nothing looks like a lie
   size_t false_alarms_ = 0;
+  size_t cuts_made_ = 0;  // without following
   size_t chunk_begin_ = 0;
   size_t chunk_end_ = 0;
   size_t scanned_ = 0;  // of tags that end before it, all is known that the chunk tells

@@ -33,7 +33,8 @@ class LengthTags {
   bool MayEndAt(const char* begin, const char* end) const noexcept {
     const uint8_t uses = uses_[static_cast<uint8_t>(end[-1])];
     if (uses == 0) return false;
-    return (uses & kWhole) != 0 || IsLongTag(begin, end);
+    if ((uses & kWhole) != 0) return true;
+    return end - begin >= 2 && static_cast<uint8_t>(end[-2]) >= 0x80 && IsLongTag(begin, end);
   }
 
  private:

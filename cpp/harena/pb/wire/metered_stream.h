@@ -18,8 +18,9 @@ namespace harena::pb::wire {
 class MeteredStream final : public CheckedStream {
  public:
   MeteredStream(google::protobuf::io::ZeroCopyInputStream& input, size_t wire_bytes,
-                const LengthTags* tags, HeapMeter& meter) noexcept
-      : CheckedStream(input, wire_bytes, tags), meter_(meter) {}
+                const LengthTags* tags, HeapMeter& meter,
+                size_t unnoticed_bytes = LengthCheck::kUnnoticedBytes) noexcept
+      : CheckedStream(input, wire_bytes, tags, unnoticed_bytes), meter_(meter) {}
 
   /// Meters what is read from now on: before anything is.
   void Begin() noexcept { metering_ = true; }
