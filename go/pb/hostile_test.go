@@ -103,8 +103,9 @@ func checkHostile(t *testing.T, mt protoreflect.MessageType, wire []byte, random
 	free = freshPool.Get()
 	var freeErr error
 	need := int64(allocated(func() { freeErr = unlimited.Unmarshal(free, wire, mt.New().Interface()) }))
-	// Maps and what is left to protobuf are charged with the worst that they can take.
-	sure := max(8*need, int64(len(wire))*worstBytesPerByte(mt))
+	// Maps and what is left to protobuf are charged with the worst that they can take, beside what the
+	// arena has taken for the message.
+	sure := max(8*need, int64(len(wire))*worstBytesPerByte(mt)+chunkBytes)
 	for _, bytesMax := range []int64{1 + random.Int64N(need+1), need, sure} {
 		tried++
 		if err := checkBudget(t, mt, wire, bytesMax, 0, freeErr); errors.Is(err, ErrLimit) {

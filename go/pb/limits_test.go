@@ -1,9 +1,12 @@
 package pb
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -96,16 +99,19 @@ func allFields(md protoreflect.MessageDescriptor) []protoreflect.FieldDescriptor
 		all = append(all, xt.TypeDescriptor())
 		return true
 	})
+	slices.SortFunc(all, func(a, b protoreflect.FieldDescriptor) int { return cmp.Compare(a.Number(), b.Number()) })
 	return all
 }
 
 // floods makes, for one type: each field alone over and over, each field of each sub-message in a
-// sub-message of its own, and unknown fields of every wire type.
+// sub-message of its own, and unknown fields of every wire type. In the same order in every run.
 func floods(mt protoreflect.MessageType) []flood {
 	name := string(mt.Descriptor().FullName())
 	var all []flood
 	for _, fd := range allFields(mt.Descriptor()) {
-		for form, piece := range smallest(fd) {
+		pieces := smallest(fd)
+		for _, form := range slices.Sorted(maps.Keys(pieces)) {
+			piece := pieces[form]
 			all = append(all, flood{fmt.Sprintf("%s.%s, %s", name, fd.Name(), form), mt, piece})
 		}
 		sub, number := fd.Message(), fd.Number()
@@ -116,10 +122,12 @@ func floods(mt protoreflect.MessageType) []flood {
 			continue
 		}
 		for _, inner := range allFields(sub) {
-			for form, piece := range smallest(inner) {
+			innerPieces := smallest(inner)
+			for _, form := range slices.Sorted(maps.Keys(innerPieces)) {
 				if form == "packed" {
 					continue
 				}
+				piece := innerPieces[form]
 				wrap := func(n int) []byte {
 					content := piece(n)
 					if fd.IsMap() {
