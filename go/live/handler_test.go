@@ -189,6 +189,7 @@ func TestTwoServersChangeTogetherOrNotAtAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	second.Publish("test-live-second")
+	defer runtime.KeepAlive(second)
 	body := fmt.Sprintf(`{"method": %q, "settings": {"mode": "heap"}}`, rank)
 	got := ask(handler, "POST", "/harena/api/settings", body, withToken)
 	if got.Code != http.StatusBadRequest {
@@ -272,6 +273,7 @@ func TestTimelineHasASampleEachSecondAndForgetsTheOldest(t *testing.T) {
 			t.Fatal(err)
 		}
 		group.Publish("test-live")
+		defer runtime.KeepAlive(group)
 		handler, err := NewHandler(Options{})
 		if err != nil {
 			t.Fatal(err)
