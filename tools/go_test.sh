@@ -7,21 +7,10 @@
 #
 # "oldest" is the oldest Go that the module's go.mod admits, which the go command downloads.
 # A package that does not build counts as a failed test. Every module runs, also after a red one.
-# GO_TEST_FLAGS holds more flags for `go test`, such as -run=Name.
+# GO_TEST_FLAGS holds more flags for `go test`, such as -run=Name, and GOTESTSUM_FLAGS for gotestsum, such
+# as --rerun-fails=1. What failed and then passed counts as passed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-
-# gotestsum calls this when a module is through. Its total leaves out packages that failed as a whole, and
-# its failures count them, so that what passed is counted in the events of `go test -json` instead.
-if [[ "${1:-}" == "--line" ]]; then
-  passed=$(grep -c '^{[^\\]*"Action":"pass",[^\\]*"Test":"' "$GOTESTSUM_JSONFILE") || true
-  failed=$TESTS_FAILED
-  if [[ $failed -eq 0 && $TESTS_ERRORS -gt 0 ]]; then
-    failed=1
-  fi
-  echo "go test: $passed passed, $failed failed, $TESTS_SKIPPED skipped ($2, $3)"
-  exit 0
-fi
 
 variant=${1:-}
 case $variant in
@@ -52,10 +41,10 @@ for module in "$@"; do
       GOTOOLCHAIN=go$(sed -n 's/^go //p' go.mod)
       export GOTOOLCHAIN
     fi
-    # shellcheck disable=SC2086  # GO_TEST_FLAGS is a list
+    # shellcheck disable=SC2086  # both are lists
     "$root/build/go-tools/gotestsum" --format pkgname-and-test-fails --no-color --jsonfile "$events" \
-      --post-run-command "$root/tools/go_test.sh --line $module $variant" \
-      -- "${flags[@]}" ${GO_TEST_FLAGS:-} ./...
+      --post-run-command "python3 $root/tools/go_test_line.py $module $variant" \
+      --packages ./... ${GOTESTSUM_FLAGS:-} -- "${flags[@]}" ${GO_TEST_FLAGS:-}
   ) || status=1
 done
 exit "$status"

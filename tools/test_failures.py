@@ -3,8 +3,8 @@
 
     tools/test_failures.py LOG
 
-Knows ctest's output (--output-on-failure, also with --repeat until-pass) and gotestsum's. Prints nothing
-where no test failed.
+Knows ctest's output (--output-on-failure, also with --repeat until-pass) and gotestsum's (also with
+--rerun-fails). Prints nothing where no test failed.
 """
 
 import re
@@ -17,18 +17,30 @@ LINES_MAX = 80  # of one test: its last ones, which name what failed
 CTEST_RESULT = re.compile(r"\s*(?P<first>\d+/\d+ )?Test\s+#\d+: (?P<name>\S+) \.*\s*(?P<outcome>\*\*\*(?!Skipped)\S+)?")
 CTEST_OTHER = re.compile(r"\s*Start\s+\d+: |\d+% tests passed, ")
 GO_FAILURE = re.compile(r"=== FAIL: (?P<name>.+)")
-GO_OTHER = re.compile(r"=== |DONE \d+ tests")
+GO_OTHER = re.compile(r"=== |DONE (?P<repeated>\d+ runs, )?\d+ tests")
+GO_AGAIN = re.compile(r"( \(re-run \d+\))? \([\d.]+s\)$")
+
+
+def with_repeated(found):
+    """The failures of a Go module whose failed tests were run again: those that failed then too, and those that did not."""
+    again = {GO_AGAIN.sub("", name) for name, *_ in found if "(re-run " in name}
+    return [[name, lines, GO_AGAIN.sub("", name) not in again] for name, lines, _ in found if "(re-run " not in name]
 
 
 def failures(lines):
     """[name, lines printed, whether it passed when it was repeated] of each failed test, in the log's order."""
     found = []
     current = None
+    go_module = 0  # where in found the failures of this module begin
     for line in lines:
         result = CTEST_RESULT.match(line)
         go = GO_FAILURE.match(line)
-        if result or go or CTEST_OTHER.match(line) or GO_OTHER.match(line):
+        go_other = GO_OTHER.match(line)
+        if result or go or CTEST_OTHER.match(line) or go_other:
             current = None
+        if line.startswith("DONE ") and go_other:
+            found[go_module:] = with_repeated(found[go_module:]) if go_other["repeated"] else found[go_module:]
+            go_module = len(found)
         repeated = result and not result["first"]
         if go or (result and result["outcome"] and not repeated):
             current = []

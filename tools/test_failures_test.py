@@ -73,6 +73,26 @@ the reason
 """.splitlines())
         self.assertEqual([again for *_, again in failed], [False, True])
 
+    def test_go_repeated(self):
+        failed = test_failures.failures("""DONE 5 tests, 3 failures in 0.005s
+=== Failed
+=== FAIL: scope TestOnce (0.00s)
+    the reason
+
+=== FAIL: scope TestBad (0.00s)
+
+=== FAIL: scope TestBad (re-run 1) (0.00s)
+
+DONE 2 runs, 8 tests, 4 failures in 0.888s
+=== FAIL: live TestOnce (0.00s)
+DONE 8 tests, 1 failure in 0.888s
+""".splitlines())
+        self.assertEqual(
+            [(name, again) for name, _, again in failed],
+            [("scope TestOnce (0.00s)", True), ("scope TestBad (0.00s)", False), ("live TestOnce (0.00s)", False)],
+        )
+        self.assertIn("    the reason", failed[0][1])
+
     def test_nothing_failed(self):
         self.assertEqual(test_failures.failures(["1/1 Test #1: a ....   Passed    0.01 sec", "100% tests passed, 0 tests failed out of 1"]), [])
 
