@@ -2,6 +2,7 @@ package soak
 
 import (
 	"errors"
+	"io"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -23,6 +24,7 @@ const (
 	Cancelled Outcome = "cancelled" // by the caller
 	Late      Outcome = "late"      // the caller's deadline has passed
 	Broken    Outcome = "broken"    // the connection ended
+	CutShort  Outcome = "cut short" // the reply ended in its middle
 	Wrong     Outcome = "wrong"     // a reply, but another than it should be
 	Other     Outcome = "other"
 )
@@ -70,6 +72,9 @@ func outcomeGRPC(err error) Outcome {
 	case codes.ResourceExhausted:
 		return Exhausted
 	case codes.Internal, codes.InvalidArgument, codes.Unimplemented: // grpc-go, connect-go, gRPC C++
+		if status.Convert(err).Message() == io.ErrUnexpectedEOF.Error() {
+			return CutShort
+		}
 		return Malformed
 	case codes.Canceled:
 		return Cancelled

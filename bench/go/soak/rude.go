@@ -100,7 +100,9 @@ func (r *rudeness) call(kind string) *rudeCall {
 	case cancelled:
 		c.owed = []Outcome{OK, Cancelled}
 	case late:
-		c.owed = []Outcome{OK, Late}
+		// A deadline that passes at the server while it replies ends the stream, and grpc-go's client may read
+		// that before its own has passed: with a stock gRPC C++ server once in 75,000 of these calls.
+		c.owed = []Outcome{OK, Late, CutShort}
 	case cut:
 		c.owed = []Outcome{OK, Broken}
 	default:
