@@ -9,6 +9,7 @@
 
 #include "harena/pb/block_hooks.h"
 #include "harena/pb/budget_frame.h"
+#include "harena/pb/wire/heap_notes.h"
 #include "harena/scope/profile.h"
 
 namespace harena::pb {
@@ -27,6 +28,9 @@ struct MessageKeeper::Instance {
   /// capacity, and those of dropped map nodes stay until the arena ends. protobuf counts none of
   /// it, but each request can add no more than its wire bytes.
   size_t outside_bytes_max = 0;
+#if HARENA_CODEC
+  wire::HeapNotes notes;
+#endif
   uint64_t idle_since_ms = 0;
 };
 
@@ -164,6 +168,11 @@ MessageKeeper::Pair MessageKeeper::Borrow(Scope& scope) {
     std::lock_guard lock(state_->mutex);
     ++state_->counts.instances_built;
   }
+#if HARENA_CODEC
+  if (IsBounded(budget)) {
+    scope.companion<wire::BorrowedNotes>().Set(loan->instance->arena, loan->instance->notes);
+  }
+#endif
   loan->refusals_before = loan->Refusals();
   return {loan->instance->request, loan->instance->response};
 }

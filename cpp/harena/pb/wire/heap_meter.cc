@@ -33,6 +33,10 @@ constexpr size_t kWorkPerByte = 8;
 // Containers, in a vector that doubles.
 constexpr size_t kOwnBytes = 3 * sizeof(void*);
 
+HeapNotes* KeptNotes(Scope& scope, const Arena& arena) {
+  return scope.mode() == Mode::kReuse ? scope.companion<BorrowedNotes>().Of(arena) : nullptr;
+}
+
 size_t Minus(size_t a, size_t b) noexcept { return a - std::min(a, b); }
 
 size_t BytesFor(size_t piece_bytes) noexcept {
@@ -41,13 +45,17 @@ size_t BytesFor(size_t piece_bytes) noexcept {
 
 }  // namespace
 
-HeapMeter::HeapMeter(Scope& scope, const Arena& arena, size_t wire_bytes) noexcept
+HeapMeter::HeapMeter(Scope& scope, const Arena& arena, size_t wire_bytes)
     : scope_(scope),
       budget_(scope.budget()),
       arena_(arena),
       wire_bytes_(wire_bytes),
       slack_bytes_(scope.arena().options().pool->options().page_bytes),
-      process_limited_(ProcessBudget().limited()) {}
+      process_limited_(ProcessBudget().limited()),
+      notes_([&]() -> HeapNotes& {
+        HeapNotes* const kept = KeptNotes(scope, arena);
+        return kept != nullptr ? *kept : own_notes_;
+      }()) {}
 
 HeapMeter::~HeapMeter() {
   if (!began_) return;
@@ -137,7 +145,7 @@ size_t HeapMeter::FinalBytes(size_t strings) const noexcept {
 bool HeapMeter::Finish() {
   Observe();
   began_ = false;
-  size_t final_bytes = FinalBytes(strings_);
+  size_t final_bytes = FinalBytes(notes_.strings);
   // To look at each string costs more than their number, and is done where that matters.
   if (final_bytes > GoodBytes()) {
     final_bytes = FinalBytes(layout::CountSmallBodies(arena_));
@@ -147,21 +155,34 @@ bool HeapMeter::Finish() {
 }
 
 void HeapMeter::Observe() {
-  const bool known = marks_.Look(
-      arena_, &strings_, [this](const UnknownFieldSet& set) { containers_.push_back(&set); });
   observed_bytes_ = 0;
   work_ = 0;
-  if (containers_.empty() && known) return;
-  if (!known) {
+  if (!TryLook()) {
     // Parts that others made since, which cannot be.
     observed_bytes_ = 2 * wire_bytes_;
-    containers_.clear();
     return;
   }
+  if (notes_.containers.empty()) return;
   growing_.fill({0, 0});
-  for (const UnknownFieldSet* const set : containers_) AddSet(*set, true);
-  observed_bytes_ += kOwnBytes * containers_.size();
+  for (const UnknownFieldSet* const set : notes_.containers) AddSet(*set, true);
+  observed_bytes_ += kOwnBytes * notes_.containers.size();
   work_total_ += work_;
+}
+
+// Notes what is new on the arena. False, and nothing is noted, when that cannot be known.
+bool HeapMeter::TryLook() {
+  try {
+    if (notes_.marks.Look(arena_, &notes_.strings, [this](const UnknownFieldSet& set) {
+          notes_.containers.push_back(&set);
+        })) {
+      return true;
+    }
+  } catch (const std::bad_alloc&) {
+    notes_ = {};  // half of a look would be looked at again
+    throw;
+  }
+  notes_ = {};
+  return false;
 }
 
 // `open`: the parser may still be adding to it.
@@ -192,7 +213,7 @@ void HeapMeter::AddSet(const UnknownFieldSet& set, bool open) noexcept {
 
 // Beside the most for each byte: vectors that are nearly full grow with the first of them.
 size_t HeapMeter::GrowthBytes(size_t piece_bytes) const noexcept {
-  if (containers_.empty()) return 0;
+  if (notes_.containers.empty()) return 0;
   // Another message is entered with two bytes, and an entry is one more.
   const size_t times = piece_bytes / 3 + 1;
   size_t bytes = 0;

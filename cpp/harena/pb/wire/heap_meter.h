@@ -5,12 +5,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <google/protobuf/arena.h>
+#include <google/protobuf/unknown_field_set.h>
 
 #include "harena/mem/budget.h"
-#include "harena/pb/layout/cleanup_window.h"
+#include "harena/pb/wire/heap_notes.h"
 #include "harena/scope/scope.h"
 
 #if HARENA_CODEC
@@ -27,8 +27,8 @@ namespace harena::pb::wire {
 class HeapMeter {
  public:
   /// `wire_bytes` of input are parsed into a message on `arena`. REQUIRES: Works(), and
-  /// ReadsInOrder() of the message.
-  HeapMeter(Scope& scope, const google::protobuf::Arena& arena, size_t wire_bytes) noexcept;
+  /// ReadsInOrder() of the message. Throws std::bad_alloc.
+  HeapMeter(Scope& scope, const google::protobuf::Arena& arena, size_t wire_bytes);
   ~HeapMeter();
   HeapMeter(const HeapMeter&) = delete;
   HeapMeter& operator=(const HeapMeter&) = delete;
@@ -68,6 +68,7 @@ class HeapMeter {
 
   void Begin();
   void Observe();
+  bool TryLook();
   size_t FinalBytes(size_t strings) const noexcept;
   void AddSet(const google::protobuf::UnknownFieldSet& set, bool open) noexcept;
   size_t GrowthBytes(size_t piece_bytes) const noexcept;
@@ -89,13 +90,12 @@ class HeapMeter {
   size_t string_bytes_ = 0;  // what strings may take beside their wire while they are read
   size_t held_bytes_ = 0;
 
-  layout::CleanupMarks marks_;
-  std::vector<const google::protobuf::UnknownFieldSet*> containers_;
+  HeapNotes own_notes_;
+  HeapNotes& notes_;
   std::array<Growing, 32> growing_;  // by the bits of how many places they have left
   size_t observed_bytes_ = 0;
   size_t before_bytes_ = 0;  // what was there before the parse
-  size_t strings_ = 0;
-  size_t work_ = 0;  // entries looked at the last time,
+  size_t work_ = 0;          // entries looked at the last time,
   size_t work_total_ = 0;
   Refusal refusal_;
 };
