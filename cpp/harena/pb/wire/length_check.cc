@@ -30,6 +30,8 @@ uint8_t SecondByteMin(size_t bytes) noexcept {
   return static_cast<uint8_t>(std::min<size_t>(bytes >> 7, 0x80));
 }
 
+bool IsHigh(char byte) noexcept { return static_cast<uint8_t>(byte) >= 0x80; }
+
 // Where lengths of several bytes may begin: with a high byte behind a low one, a tag's last.
 // `high_before` is whether the byte before was high.
 uint64_t Beginnings(uint64_t high, uint64_t second, uint64_t high_before) noexcept {
@@ -37,23 +39,23 @@ uint64_t Beginnings(uint64_t high, uint64_t second, uint64_t high_before) noexce
   return high & ~(high << 1 | high_before) & (second >> 1 | kLastBit);
 }
 
-// The same of lengths of three bytes or more, or of four.
+// Low bytes with at least so many high ones behind as a length of `kBytesMin` bytes has. It cannot
+// be seen of the last ones, so that blocks have to overlap.
 template <int kBytesMin>
-uint64_t LongOnes(uint64_t high, uint64_t high_before) noexcept {
-  const uint64_t long_ones = Beginnings(high, high, high_before);
-  // The third byte of the last two is not seen here.
-  return kBytesMin == 3 ? long_ones : long_ones & (high >> 2 | kLastBit | kLastBit >> 1);
+uint64_t BeforeLongOnes(uint64_t high) noexcept {
+  const uint64_t two = (high >> 1) & (high >> 2);
+  return ~high & (kBytesMin == 3 ? two : two & (high >> 3));
 }
+template <int kBytesMin>
+constexpr size_t kStepBytes = kBlockBytes - (kBytesMin - 1);
 
-// Goes over whole blocks before `end` in which no length of three bytes or more begins.
+// Goes on before `end` to a block in which a length of three bytes or more begins.
 const char* SkipBlocks(const char* next, const char* end, uint64_t& high_before) noexcept {
-  uint64_t before = high_before;
-  for (; end - next >= static_cast<ptrdiff_t>(kBlockBytes); next += kBlockBytes) {
-    const uint64_t high = HighBits(next);
-    if (LongOnes<3>(high, before) != 0) break;
-    before = high >> (kBlockBytes - 1);
+  const char* const begin = next;
+  for (; end - next >= static_cast<ptrdiff_t>(kBlockBytes); next += kStepBytes<3>) {
+    if (BeforeLongOnes<3>(HighBits(next)) != 0) break;
   }
-  high_before = before;
+  if (next != begin) high_before = IsHigh(next[-1]) ? 1 : 0;
   return next;
 }
 
@@ -63,8 +65,6 @@ std::array<char, kBlockBytes> LastBlock(const char* next, size_t left) noexcept 
   std::memcpy(block.data(), next, left);
   return block;
 }
-
-bool IsHigh(char byte) noexcept { return static_cast<uint8_t>(byte) >= 0x80; }
 
 }  // namespace
 
@@ -226,18 +226,16 @@ void LengthCheck::FindAny(const Outline::Chunk& chunk, const char* next) noexcep
 template <int kBytesMin>
 void LengthCheck::FindLong(const Outline::Chunk& chunk, const char* next) noexcept {
   const char* const end = chunk.data + chunk.bytes;
-  uint64_t high_before = 1;
   // Whether something was found in the block at `next`, whose high bytes these are.
   const auto look = [&](uint64_t high) {
-    uint64_t lengths = LongOnes<kBytesMin>(high, high_before);
-    high_before = high >> (kBlockBytes - 1);
-    for (; HARENA_UNLIKELY(lengths != 0); lengths &= lengths - 1) {
-      const char* const tag_end = next + std::countr_zero(lengths);
+    for (uint64_t before = BeforeLongOnes<kBytesMin>(high); HARENA_UNLIKELY(before != 0);
+         before &= before - 1) {
+      const char* const tag_end = next + std::countr_zero(before) + 1;
       if (tags_->MayEndAt(chunk.data, tag_end) && Suspect(chunk, tag_end)) return true;
     }
     return false;
   };
-  for (; end - next >= static_cast<ptrdiff_t>(kBlockBytes); next += kBlockBytes) {
+  for (; end - next >= static_cast<ptrdiff_t>(kBlockBytes); next += kStepBytes<kBytesMin>) {
     if (look(HighBits(next))) return;
   }
   if (next < end && look(HighBits(LastBlock(next, static_cast<size_t>(end - next)).data()))) return;
