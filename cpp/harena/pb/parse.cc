@@ -102,31 +102,42 @@ class HeapReserve {
   HeapReserve(Scope& scope, size_t wire_bytes) noexcept : budget_(scope.budget()) {
     constexpr size_t kGoodPart = 8;
     const size_t room_bytes = std::min(Room(budget_), Room(ProcessBudget())) / kGoodPart;
-    size_t most_bytes = wire::kHeapBytesPerByte * wire_bytes;
+    const size_t most_bytes = wire::kHeapBytesPerByte * wire_bytes;
     enough_ = most_bytes <= room_bytes;
     if (!enough_ || !budget_.limited()) return;
-    if (kHeldLieBytes <= room_bytes - most_bytes) {
-      most_bytes += kHeldLieBytes;
-      lie_bytes_ = kHeldLieBytes;
-    }
+    HoldSpare(room_bytes - most_bytes);
     enough_ = budget_.TryCharge(most_bytes);
     if (enough_) bytes_ = most_bytes;
   }
   ~HeapReserve() {
-    if (bytes_ != 0) budget_.Refund(bytes_);
+    if (bytes_ + spare_bytes_ != 0) budget_.Refund(bytes_ + spare_bytes_);
+    if (process_spare_bytes_ != 0) ProcessBudget().Refund(process_spare_bytes_);
   }
   HeapReserve(const HeapReserve&) = delete;
   HeapReserve& operator=(const HeapReserve&) = delete;
 
   bool enough() const noexcept { return enough_; }
   // What a length may say too much within it.
-  size_t lie_bytes() const noexcept { return lie_bytes_; }
+  size_t lie_bytes() const noexcept { return spare_bytes_ != 0 ? kHeldLieBytes : kLieBytes; }
 
  private:
+  // As the meter does, of both budgets.
+  void HoldSpare([[maybe_unused]] size_t bytes_max) noexcept {
+#if HARENA_CODEC
+    if (kHeldLieBytes > bytes_max || !wire::ProcessMaySpare(kHeldLieBytes)) return;
+    if (ProcessBudget().limited()) {
+      if (!ProcessBudget().TryCharge(kHeldLieBytes)) return;
+      process_spare_bytes_ = kHeldLieBytes;
+    }
+    if (budget_.TryCharge(kHeldLieBytes)) spare_bytes_ = kHeldLieBytes;
+#endif
+  }
+
   Budget& budget_;
   bool enough_;
-  size_t lie_bytes_ = kLieBytes;
   size_t bytes_ = 0;
+  size_t spare_bytes_ = 0;
+  size_t process_spare_bytes_ = 0;
 };
 
 int LevelsMax(const DecodeLimits& limits) noexcept {

@@ -17,7 +17,7 @@ using google::protobuf::UnknownFieldSet;
 // process's, which others need too, less.
 constexpr size_t kRequestPart = 5;
 constexpr size_t kProcessPart = 32;
-// What is held only to save time, of the process's: every thread may be parsing.
+// And what is held only to save time.
 constexpr size_t kProcessPartToSpare = 128;
 // A piece smaller than the first is not begun with, and one smaller than the second not gone on
 // with: each costs a look.
@@ -44,6 +44,12 @@ size_t BytesFor(size_t piece_bytes) noexcept {
 }
 
 }  // namespace
+
+bool ProcessMaySpare(size_t bytes) noexcept {
+  const Budget& process = ProcessBudget();
+  return !process.limited() ||
+         bytes <= Minus(process.bytes_max(), process.bytes_used()) / kProcessPartToSpare;
+}
 
 HeapMeter::HeapMeter(Scope& scope, const Arena& arena, size_t wire_bytes)
     : scope_(scope),
@@ -95,13 +101,9 @@ size_t HeapMeter::GoodBytes() const noexcept {
   return std::min(good_bytes, process_bytes) + slack_bytes_;
 }
 
-bool HeapMeter::MaySpare(size_t bytes) const noexcept {
-  return !process_limited_ || bytes <= RoomBytes(ProcessBudget(), true) / kProcessPartToSpare;
-}
-
 bool HeapMeter::TryAll(size_t spare_bytes) {
   const size_t bytes = BytesFor(wire_bytes_) + 2 * wire_bytes_ + spare_bytes;
-  if (bytes > GoodBytes() || !MaySpare(spare_bytes)) return false;
+  if (bytes > GoodBytes() || !ProcessMaySpare(spare_bytes)) return false;
   Begin();
   return Hold(bytes + GrowthBytes(wire_bytes_));
 }
@@ -109,7 +111,7 @@ bool HeapMeter::TryAll(size_t spare_bytes) {
 bool HeapMeter::MayTryPieces(size_t spare_bytes) noexcept {
   // What is to spare makes pieces smaller, but not by much.
   const size_t bytes = BytesFor(kFirstPieceMin) + 2 * wire_bytes_ + 2 * spare_bytes;
-  if (bytes > GoodBytes() || !MaySpare(spare_bytes)) return false;
+  if (bytes > GoodBytes() || !ProcessMaySpare(spare_bytes)) return false;
   spare_bytes_ = spare_bytes;
   return true;
 }

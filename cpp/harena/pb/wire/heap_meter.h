@@ -16,6 +16,10 @@
 #if HARENA_CODEC
 namespace harena::pb::wire {
 
+/// Whether so much may be held of the process's budget only to save time: every thread may be
+/// parsing. Thread rule: any thread.
+bool ProcessMaySpare(size_t bytes) noexcept;
+
 /// Unknown fields take up to 48 times their wire from the heap, which no hook of protobuf sees. The
 /// meter lets the parser have its input in pieces. While a piece is parsed, the most that it could
 /// take is held of the request's budget, and of the process's where that has a limit. When the
@@ -72,7 +76,6 @@ class HeapMeter {
   size_t FinalBytes(size_t strings) const noexcept;
   void AddSet(const google::protobuf::UnknownFieldSet& set, bool open) noexcept;
   size_t GrowthBytes(size_t piece_bytes) const noexcept;
-  bool MaySpare(size_t bytes) const noexcept;
   size_t RoomBytes(const Budget& budget, bool held) const noexcept;
   size_t GoodBytes() const noexcept;
   size_t PieceBytesMin() const noexcept;

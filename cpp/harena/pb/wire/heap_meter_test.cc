@@ -1,11 +1,14 @@
 // What is held while a message is parsed, what is charged afterwards, and how the input is cut.
 #include "harena/pb/wire/heap_meter.h"
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <string>
 #include <thread>
 
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/struct.pb.h>
 #include <gtest/gtest.h>
 
 #include "harena/mem/test_pool.h"
@@ -14,6 +17,7 @@
 #include "harena/pb/parse.h"
 #include "harena/pb/test_stream.h"
 #include "harena/pb/test_wire.h"
+#include "harena/pb/wire/length_check.h"
 #include "harena/test/shapes.pb.h"
 
 #if HARENA_CODEC
@@ -123,6 +127,49 @@ TEST_P(HeapMeterTest, TheProcessIsHeldToo) {
   ProcessBudget().set_bytes_max(kUnlimitedBytes);
   pool_.Trim();
   EXPECT_LE(ProcessBudget().bytes_used(), before + kMiB);
+}
+
+// Tells what the process has used when it was asked for input.
+class WatchingStream final : public google::protobuf::io::ZeroCopyInputStream {
+ public:
+  explicit WatchingStream(const std::string& wire)
+      : stream_(wire.data(), static_cast<int>(wire.size())) {}
+  bool Next(const void** data, int* size) override {
+    process_bytes_ = std::max(process_bytes_, ProcessBudget().bytes_used());
+    return stream_.Next(data, size);
+  }
+  void BackUp(int count) override { stream_.BackUp(count); }
+  bool Skip(int count) override { return stream_.Skip(count); }
+  int64_t ByteCount() const override { return stream_.ByteCount(); }
+  size_t process_bytes() const { return process_bytes_; }
+
+ private:
+  google::protobuf::io::ArrayInputStream stream_;
+  size_t process_bytes_ = 0;
+};
+
+// What is held for lies is held of both budgets, also where nothing is metered, and a process with
+// little room has none to spare.
+TEST(HeapMeter, WhatIsSparedIsTheProcesss) {
+  PagePool pool(TestOptions());
+  const std::string wire = Number(1000, 1);
+  for (const bool off : {false, true}) {
+    HeapMeter::TurnOff(off);
+    for (const size_t room : {size_t{1024} * kMiB, 64 * kMiB}) {
+      const size_t before = ProcessBudget().bytes_used();
+      ProcessBudget().set_bytes_max(before + room);
+      Scope scope({.request_bytes_max = 64 * kMiB, .page_pool = &pool, .mode = Mode::kPages});
+      auto* const message = scope.CreateMessage<google::protobuf::Struct>();
+      const size_t alone = ProcessBudget().bytes_used();
+      WatchingStream stream(wire);
+      EXPECT_TRUE(Parse(scope, stream, wire.size(), *message));
+      const bool held = stream.process_bytes() >= alone + LengthCheck::kMuchHeldBytes;
+      EXPECT_EQ(held, room > 64 * kMiB) << off;
+      EXPECT_LT(ProcessBudget().bytes_used(), alone + LengthCheck::kMuchHeldBytes) << off;
+    }
+    ProcessBudget().set_bytes_max(kUnlimitedBytes);
+  }
+  HeapMeter::TurnOff(false);
 }
 
 // Looks at what was there before must not cost the square of it.
