@@ -177,8 +177,8 @@ def parse(arguments=None):
         help="for latencies, shared by the frameworks; 0 for none (default: 300)")
     add("--quick", action="store_true", help="two minutes, most of them for latencies")
     add("--frameworks", nargs="+", choices=targets.NAMES, default=list(targets.NAMES))
-    add("--qps", type=float, default=25, help="honest calls per second and framework (25)")
-    add("--rude", type=float, default=10, help="rude ones (10)")
+    add("--qps", type=float, default=75, help="honest calls per second and framework (75)")
+    add("--rude", type=float, default=30, help="rude ones (30)")
     add("--qps-pairs", type=float, default=80, help="honest ones for latencies (80)")
     add("--rude-beside", type=float, default=5, help="those beside them (5)")
     add("--beside", choices=(RUDE, HONEST), default=RUDE,
