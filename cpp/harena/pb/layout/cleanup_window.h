@@ -197,21 +197,26 @@ class CleanupMarks {
     const auto string = &google::protobuf::internal::arena_destruct_object<std::string>;
     ContainerEnds::End recent = string;
     *others += static_cast<size_t>(end - node);
-    const auto usual = [&](size_t i) {
-      return node[i].cleanup == string || node[i].cleanup == recent;
+    const auto usual = [&](const CleanupNode& note) {
+      return note.cleanup == string || note.cleanup == recent;
     };
-    for (;; ++node) {
-      // Four at a time: kept short, as this is done for each string of every request.
-      while (end - node >= 4 && usual(0) && usual(1) && usual(2) && usual(3)) node += 4;
-      if (node >= end) return;
-      if (usual(0)) continue;
-      if (const UnknownFieldSet* set = ContainerOf(*node)) {
+    const auto look = [&](const CleanupNode& note) {
+      if (HARENA_LIKELY(usual(note))) return;
+      if (const UnknownFieldSet* set = ContainerOf(note)) {
         found(*set);
         --*others;
       } else {
-        recent = node->cleanup;
+        recent = note.cleanup;
       }
+    };
+    // Four at a time: kept short, as this is done for each string of every request.
+    for (; end - node >= 4; node += 4) {
+      if (HARENA_LIKELY(usual(node[0]) && usual(node[1]) && usual(node[2]) && usual(node[3]))) {
+        continue;
+      }
+      for (size_t i = 0; i < 4; ++i) look(node[i]);
     }
+    for (; node < end; ++node) look(*node);
   }
 
   std::array<Mark, kPartsMax> marks_;

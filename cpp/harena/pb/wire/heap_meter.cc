@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "harena/base/compiler.h"
 #include "harena/pb/wire/walker.h"
 
 #if HARENA_CODEC
@@ -156,35 +157,31 @@ bool HeapMeter::Finish() {
   return final_bytes == 0 || scope_.TryChargeOutside(final_bytes, &refusal_);
 }
 
+HARENA_NOINLINE void HeapMeter::Forget() noexcept { notes_ = {}; }
+
 void HeapMeter::Observe() {
   observed_bytes_ = 0;
   work_ = 0;
-  if (!TryLook()) {
+  bool known = false;
+  try {
+    known = notes_.marks.Look(arena_, &notes_.strings, [this](const UnknownFieldSet& set) {
+      notes_.containers.push_back(&set);
+    });
+  } catch (const std::bad_alloc&) {
+    Forget();  // half of a look would be looked at again
+    throw;
+  }
+  if (notes_.containers.empty() && known) return;
+  if (!known) {
     // Parts that others made since, which cannot be.
     observed_bytes_ = 2 * wire_bytes_;
+    Forget();
     return;
   }
-  if (notes_.containers.empty()) return;
   growing_.fill({0, 0});
   for (const UnknownFieldSet* const set : notes_.containers) AddSet(*set, true);
   observed_bytes_ += kOwnBytes * notes_.containers.size();
   work_total_ += work_;
-}
-
-// Notes what is new on the arena. False, and nothing is noted, when that cannot be known.
-bool HeapMeter::TryLook() {
-  try {
-    if (notes_.marks.Look(arena_, &notes_.strings, [this](const UnknownFieldSet& set) {
-          notes_.containers.push_back(&set);
-        })) {
-      return true;
-    }
-  } catch (const std::bad_alloc&) {
-    notes_ = {};  // half of a look would be looked at again
-    throw;
-  }
-  notes_ = {};
-  return false;
 }
 
 // `open`: the parser may still be adding to it.

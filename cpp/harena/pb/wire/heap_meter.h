@@ -72,7 +72,7 @@ class HeapMeter {
 
   void Begin();
   void Observe();
-  bool TryLook();
+  void Forget() noexcept;
   size_t FinalBytes(size_t strings) const noexcept;
   void AddSet(const google::protobuf::UnknownFieldSet& set, bool open) noexcept;
   size_t GrowthBytes(size_t piece_bytes) const noexcept;
