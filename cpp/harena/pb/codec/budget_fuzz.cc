@@ -189,8 +189,8 @@ std::string Problem(const FuzzInput& input) {
   TrimPools();
   std::string bytes;
   const LimitedOutcome outcome =
-      parses.Run({*input.subject, one.wire, one.chunk_bytes}, one.options, one.process_bytes_max,
-                 [&bytes](const google::protobuf::MessageLite& message) {
+      parses.Run({*input.subject, one.wire, one.chunk_bytes, (what & 16) != 0}, one.options,
+                 one.process_bytes_max, [&bytes](const google::protobuf::MessageLite& message) {
                    bytes = StockBytes(static_cast<const google::protobuf::Message&>(message));
                  });
   bool accepted = false;
@@ -211,10 +211,10 @@ std::string Problem(const FuzzInput& input) {
   problem += LeftBehind(outcome, key_bytes_max, parses.pool());
   if (problem.empty()) return problem;
   return std::string(input.subject->name()) + ", mode " + std::string(ToString(one.options.mode)) +
-         (what & 4 ? ", walked" : ", metered") + ", pages of " + std::to_string(page_bytes) +
-         ", pieces of " + std::to_string(one.chunk_bytes) + ", request_bytes_max " +
-         std::to_string(one.options.request_bytes_max) + ", process_bytes_max " +
-         std::to_string(one.process_bytes_max) + ", decoded_ratio_max " +
+         (what & 4 ? ", walked" : ", metered") + (what & 16 ? ", kept" : "") + ", pages of " +
+         std::to_string(page_bytes) + ", pieces of " + std::to_string(one.chunk_bytes) +
+         ", request_bytes_max " + std::to_string(one.options.request_bytes_max) +
+         ", process_bytes_max " + std::to_string(one.process_bytes_max) + ", decoded_ratio_max " +
          std::to_string(one.options.decoded_ratio_max) + ", depth_max " +
          std::to_string(one.options.depth_max) + ", status " +
          std::to_string(static_cast<int>(outcome.status)) + "\n  wire of " +

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -28,6 +29,13 @@ namespace {
 
 constexpr size_t kPageBytes = 64 * kKiB;
 
+// The modes, and whether a message that is kept has been read into before.
+constexpr std::pair<Mode, bool> kWays[] = {{Mode::kArena, false},
+                                           {Mode::kPages, false},
+                                           {Mode::kReuse, false},
+                                           {Mode::kReuse, true},
+                                           {Mode::kCodec, false}};
+
 // With the meter, and without it: then the wire is walked through, as with other protobufs.
 class Hostile : public testing::TestWithParam<bool> {
  protected:
@@ -41,8 +49,8 @@ class Hostile : public testing::TestWithParam<bool> {
   }
 
   LimitedOutcome Run(const Subject& subject, Mode mode, size_t bytes_max, const std::string& wire,
-                     size_t chunk_bytes) {
-    return parses_.Run({.subject = subject, .wire = wire, .chunk_bytes = chunk_bytes},
+                     size_t chunk_bytes, bool kept = false) {
+    return parses_.Run({.subject = subject, .wire = wire, .chunk_bytes = chunk_bytes, .kept = kept},
                        {.mode = mode, .request_bytes_max = bytes_max});
   }
 
@@ -68,11 +76,11 @@ TEST_P(Hostile, NothingTakesMoreThanItsBudgetAndWhatFitsIsServed) {
             HostileWire(*subject.prototype->GetDescriptor(), static_cast<Hostility>(kind),
                         1000 + Below(random, 25'000), random);
         const size_t chunk_bytes = OneIn(random, 2) ? wire.size() + 1 : 1 + Below(random, 9000);
-        for (const Mode mode : {Mode::kArena, Mode::kPages, Mode::kReuse, Mode::kCodec}) {
+        for (const auto& [mode, kept] : kWays) {
           if (mode == Mode::kReuse && WhyNotReusable(*subject.prototype)) continue;
           const std::string what = std::string(subject.name()) + ", kind " + std::to_string(kind) +
                                    ", round " + std::to_string(round) + ", mode " +
-                                   std::string(ToString(mode));
+                                   std::string(ToString(mode)) + (kept ? ", kept" : "");
           const bool text_keys = ProtobufReadsTextKeys(subject, mode);
           const LimitedOutcome free = Run(subject, mode, kUnlimitedBytes, wire, chunk_bytes);
           const size_t need_bytes = free.page_bytes + free.heap_bytes;
@@ -87,11 +95,13 @@ TEST_P(Hostile, NothingTakesMoreThanItsBudgetAndWhatFitsIsServed) {
           // Walking charges vectors of unknown fields with what they take while they grow.
           if (!GetParam() || !wire::ReadsInOrder(*subject.prototype))
             charged_bytes += free.heap_bytes;
+          // What it has from before counts too, and maps take all anew.
+          if (kept) charged_bytes += free.page_bytes;
           const size_t sure_bytes = charged_bytes + charged_bytes / 4 + 2 * kPageBytes;
           for (size_t bytes_max :
                {2 * kPageBytes + Below(random, need_bytes + 1), need_bytes, sure_bytes}) {
             bytes_max = std::max(bytes_max, 2 * kPageBytes);
-            LimitedOutcome outcome = Run(subject, mode, bytes_max, wire, chunk_bytes);
+            LimitedOutcome outcome = Run(subject, mode, bytes_max, wire, chunk_bytes, kept);
             ++tried;
             const size_t over_bytes =
                 outcome.taken_bytes - std::min(outcome.taken_bytes, bytes_max);

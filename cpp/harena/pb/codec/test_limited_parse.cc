@@ -49,6 +49,13 @@ Subject::Parsed ParseOnto(Scope& scope, MessageKeeper* keeper, const LimitedInpu
   return {static_cast<const google::protobuf::Message*>(message), result};
 }
 
+// Parses into a message that `keeper` then keeps, as a request of no limits would.
+void ParseBefore(PagePool& pool, MessageKeeper& keeper, const LimitedInput& input) {
+  Scope scope({.page_pool = &pool, .mode = Mode::kReuse});
+  size_t held_bytes;
+  static_cast<void>(ParseOnto(scope, &keeper, input, &held_bytes));
+}
+
 // `by_codec`: the codec reads those whose values are neither messages nor enums.
 bool HasTextKeys(const Descriptor& type, bool by_codec, std::set<const Descriptor*>& seen) {
   if (!seen.insert(&type).second) return false;
@@ -94,11 +101,14 @@ LimitedOutcome LimitedParses::RunOnce(const LimitedInput& input, const Options& 
     const google::protobuf::Message& prototype = *input.subject.prototype;
     std::optional<MessageKeeper> keeper;
     if (options.mode == Mode::kReuse) keeper.emplace(prototype, prototype, options);
+    if (keeper && input.kept) ParseBefore(pool_, *keeper, input);
     ScopePool scopes(options);
     const size_t pages_before = PagePoolPeer::BytesInUse(pool_);
     const google::protobuf::Arena* malloced = nullptr;
     const auto page_bytes = [&] {
-      return PagePoolPeer::BytesInUse(pool_) - pages_before +
+      // A kept message that is too large for its scope is dropped.
+      const size_t pages_now = PagePoolPeer::BytesInUse(pool_);
+      return pages_now - std::min(pages_now, pages_before) +
              (malloced != nullptr ? static_cast<size_t>(malloced->SpaceAllocated()) : 0);
     };
     std::optional<ProcessLimit> limit(std::in_place, process_bytes_max);

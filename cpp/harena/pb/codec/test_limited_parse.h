@@ -19,6 +19,7 @@ struct LimitedInput {
   const Subject& subject;
   std::string_view wire;
   size_t chunk_bytes = 1;  ///< Of each piece.
+  bool kept = false;       ///< In mode `reuse`: the message has read the same wire before.
 };
 
 /// What a parse did.
