@@ -101,7 +101,7 @@ func (r *rudeness) call(kind string) *rudeCall {
 		c.owed = []Outcome{OK, Cancelled}
 	case late:
 		// A deadline that passes at the server while it replies ends the stream, and grpc-go's client may read
-		// that before its own has passed: with a stock gRPC C++ server once in 75,000 of these calls.
+		// that before its own has passed. Stock servers of gRPC C++ do it as well.
 		c.owed = []Outcome{OK, Late, CutShort}
 	case cut:
 		c.owed = []Outcome{OK, Broken}
