@@ -17,7 +17,8 @@ LINES_MAX = 80  # of one test: its last ones, which name what failed
 CTEST_RESULT = re.compile(r"\s*(?P<first>\d+/\d+ )?Test\s+#\d+: (?P<name>\S+) \.*\s*(?P<outcome>\*\*\*(?!Skipped)\S+)?")
 CTEST_OTHER = re.compile(r"\s*Start\s+\d+: |\d+% tests passed, ")
 GO_FAILURE = re.compile(r"=== FAIL: (?P<name>.+)")
-GO_OTHER = re.compile(r"=== |DONE (?P<repeated>\d+ runs, )?\d+ tests")
+GO_OTHER = re.compile(r"=== ")
+GO_DONE = re.compile(r"DONE (?P<repeated>\d+ runs, )?\d+ tests")
 GO_AGAIN = re.compile(r"( \(re-run \d+\))? \([\d.]+s\)$")
 
 
@@ -35,11 +36,12 @@ def failures(lines):
     for line in lines:
         result = CTEST_RESULT.match(line)
         go = GO_FAILURE.match(line)
-        go_other = GO_OTHER.match(line)
-        if result or go or CTEST_OTHER.match(line) or go_other:
+        done = GO_DONE.match(line)
+        if result or go or done or CTEST_OTHER.match(line) or GO_OTHER.match(line):
             current = None
-        if line.startswith("DONE ") and go_other:
-            found[go_module:] = with_repeated(found[go_module:]) if go_other["repeated"] else found[go_module:]
+        if done:
+            if done["repeated"]:
+                found[go_module:] = with_repeated(found[go_module:])
             go_module = len(found)
         repeated = result and not result["first"]
         if go or (result and result["outcome"] and not repeated):

@@ -18,8 +18,6 @@ REQUESTS = ("160kb_parts", "180kb_noise", "160kb_struct", "160kb_blob", "small")
 MODES = ("arena", "pages", "codec")
 ITERATIONS = 4, 12  # few and many
 ITERATIONS_OF_SMALL = 200, 1200
-
-
 COLLECTED = re.compile(r"Collected : (\d+)")
 
 

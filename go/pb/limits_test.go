@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"runtime"
 	"slices"
@@ -103,15 +104,24 @@ func allFields(md protoreflect.MessageDescriptor) []protoreflect.FieldDescriptor
 	return all
 }
 
+// byKey goes through m in the order of its keys.
+func byKey[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			if !yield(key, m[key]) {
+				return
+			}
+		}
+	}
+}
+
 // floods makes, for one type: each field alone over and over, each field of each sub-message in a
 // sub-message of its own, and unknown fields of every wire type. In the same order in every run.
 func floods(mt protoreflect.MessageType) []flood {
 	name := string(mt.Descriptor().FullName())
 	var all []flood
 	for _, fd := range allFields(mt.Descriptor()) {
-		pieces := smallest(fd)
-		for _, form := range slices.Sorted(maps.Keys(pieces)) {
-			piece := pieces[form]
+		for form, piece := range byKey(smallest(fd)) {
 			all = append(all, flood{fmt.Sprintf("%s.%s, %s", name, fd.Name(), form), mt, piece})
 		}
 		sub, number := fd.Message(), fd.Number()
@@ -122,12 +132,10 @@ func floods(mt protoreflect.MessageType) []flood {
 			continue
 		}
 		for _, inner := range allFields(sub) {
-			innerPieces := smallest(inner)
-			for _, form := range slices.Sorted(maps.Keys(innerPieces)) {
+			for form, piece := range byKey(smallest(inner)) {
 				if form == "packed" {
 					continue
 				}
-				piece := innerPieces[form]
 				wrap := func(n int) []byte {
 					content := piece(n)
 					if fd.IsMap() {

@@ -105,9 +105,10 @@ class HeapReserve {
     const size_t most_bytes = wire::kHeapBytesPerByte * wire_bytes;
     enough_ = most_bytes <= room_bytes;
     if (!enough_ || !budget_.limited()) return;
-    HoldSpare(room_bytes - most_bytes);
     enough_ = budget_.TryCharge(most_bytes);
-    if (enough_) bytes_ = most_bytes;
+    if (!enough_) return;
+    bytes_ = most_bytes;
+    HoldSpare(room_bytes - most_bytes);
   }
   ~HeapReserve() {
     if (bytes_ + spare_bytes_ != 0) budget_.Refund(bytes_ + spare_bytes_);

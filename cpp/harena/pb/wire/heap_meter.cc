@@ -34,8 +34,11 @@ constexpr size_t kWorkPerByte = 8;
 // Containers, in a vector that doubles.
 constexpr size_t kOwnBytes = 3 * sizeof(void*);
 
-HeapNotes* KeptNotes(Scope& scope, const Arena& arena) {
-  return scope.mode() == Mode::kReuse ? scope.companion<BorrowedNotes>().Of(arena) : nullptr;
+// Those of a kept message, or else the meter's own.
+HeapNotes& NotesOf(Scope& scope, const Arena& arena, HeapNotes& own) {
+  if (scope.mode() != Mode::kReuse) return own;
+  HeapNotes* const kept = scope.companion<BorrowedNotes>().Of(arena);
+  return kept != nullptr ? *kept : own;
 }
 
 size_t Minus(size_t a, size_t b) noexcept { return a - std::min(a, b); }
@@ -59,10 +62,7 @@ HeapMeter::HeapMeter(Scope& scope, const Arena& arena, size_t wire_bytes)
       wire_bytes_(wire_bytes),
       slack_bytes_(scope.arena().options().pool->options().page_bytes),
       process_limited_(ProcessBudget().limited()),
-      notes_([&]() -> HeapNotes& {
-        HeapNotes* const kept = KeptNotes(scope, arena);
-        return kept != nullptr ? *kept : own_notes_;
-      }()) {}
+      notes_(NotesOf(scope, arena, own_notes_)) {}
 
 HeapMeter::~HeapMeter() {
   if (!began_) return;
@@ -113,7 +113,7 @@ bool HeapMeter::MayTryPieces(size_t spare_bytes) noexcept {
   // What is to spare makes pieces smaller, but not by much.
   const size_t bytes = BytesFor(kFirstPieceMin) + 2 * wire_bytes_ + 2 * spare_bytes;
   if (bytes > GoodBytes() || !ProcessMaySpare(spare_bytes)) return false;
-  spare_bytes_ = spare_bytes;
+  fixed_bytes_ = spare_bytes;
   return true;
 }
 
@@ -123,15 +123,14 @@ size_t HeapMeter::NextPiece(size_t bytes_left) {
   } else {
     Begin();
     // A string whose body grows as pieces come: the old one and the new one, twice as long.
-    string_bytes_ = std::min(2 * wire_bytes_, Minus(GoodBytes(), spare_bytes_) / 2);
+    fixed_bytes_ += std::min(2 * wire_bytes_, Minus(GoodBytes(), fixed_bytes_) / 2);
   }
   const size_t good_bytes = GoodBytes();
-  const size_t fixed_bytes = string_bytes_ + spare_bytes_;
-  const auto bytes_for = [&](size_t piece_bytes) {
-    return fixed_bytes + BytesFor(piece_bytes) + GrowthBytes(piece_bytes);
+  const auto bytes_for = [this](size_t piece_bytes) {
+    return fixed_bytes_ + BytesFor(piece_bytes) + GrowthBytes(piece_bytes);
   };
   const size_t least = PieceBytesMin();
-  size_t piece_bytes = Minus(good_bytes, fixed_bytes) / kHeapBytesPerByte;
+  size_t piece_bytes = Minus(good_bytes, fixed_bytes_) / kHeapBytesPerByte;
   piece_bytes = std::min(std::max(Minus(piece_bytes, kSlopBytes), least), bytes_left);
   while (piece_bytes > least && bytes_for(piece_bytes) > good_bytes) {
     piece_bytes = std::max(piece_bytes / 2, least);

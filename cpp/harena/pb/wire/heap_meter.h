@@ -89,8 +89,9 @@ class HeapMeter {
   const size_t slack_bytes_;
   const bool process_limited_;
   bool began_ = false;
-  size_t spare_bytes_ = 0;
-  size_t string_bytes_ = 0;  // what strings may take beside their wire while they are read
+  // Held beside each piece: to spare, and what strings may take beside their wire while they are
+  // read.
+  size_t fixed_bytes_ = 0;
   size_t held_bytes_ = 0;
 
   HeapNotes own_notes_;
