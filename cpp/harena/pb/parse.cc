@@ -169,7 +169,10 @@ class ShapeOf {
 #if HARENA_CODEC
 using google::protobuf::internal::ParseContext;
 
-// What protobuf's function does, with a limit of our own, and a context that `begin` is shown.
+// What protobuf's ParsePartialFromBoundedZeroCopyStream() does, with a limit of our own, a context
+// that `begin` is shown, and one difference: protobuf backs the stream up before it knows whether
+// the message ended where it had to. One that ends early may leave more unread than the last block,
+// and gRPC's reader ends the process when it is backed up further than that.
 template <typename Begin>
 bool ParsePartialWith(ZeroCopyInputStream& input, size_t wire_bytes, int levels_max,
                       MessageLite& message, Begin begin) {
@@ -178,9 +181,9 @@ bool ParsePartialWith(ZeroCopyInputStream& input, size_t wire_bytes, int levels_
   ParseContext context(levels_max - 1, false, &at, &input, static_cast<int>(wire_bytes));
   begin(context);
   at = message._InternalParse(at, &context);
-  if (at == nullptr) return false;
+  if (at == nullptr || !context.EndedAtLimit()) return false;
   context.BackUp(at);
-  return context.EndedAtLimit();
+  return true;
 }
 
 bool ParsePartialChecked(wire::CheckedStream& input, size_t wire_bytes, int levels_max,
@@ -191,17 +194,21 @@ bool ParsePartialChecked(wire::CheckedStream& input, size_t wire_bytes, int leve
 }
 #endif
 
-// Bounded: without an end protobuf believes a string's declared length, up to 50 MB, and reserves
-// it.
-bool ParsePartialBounded(ZeroCopyInputStream& input, size_t wire_bytes,
-                         [[maybe_unused]] int levels_max, MessageLite& message) {
 #if HARENA_CODEC
-  if (levels_max != CodedInputStream::GetDefaultRecursionLimit() + 1) {
-    return ParsePartialWith(input, wire_bytes, levels_max, message, [](ParseContext&) {});
-  }
-#endif
-  return message.ParsePartialFromBoundedZeroCopyStream(&input, static_cast<int>(wire_bytes));
+bool ParsePartialBounded(ZeroCopyInputStream& input, size_t wire_bytes, int levels_max,
+                         MessageLite& message) {
+  return ParsePartialWith(input, wire_bytes, levels_max, message, [](ParseContext&) {});
 }
+#else
+// A stream that ends there, and not protobuf's function with a limit, which backs up the stream
+// further than its last block. protobuf then believes the length that a string declares up to 50
+// MB, and reserves it, before it looks whether the bytes are there.
+bool ParsePartialBounded(ZeroCopyInputStream& input, size_t wire_bytes, int /*levels_max*/,
+                         MessageLite& message) {
+  google::protobuf::io::LimitingInputStream limited(&input, static_cast<int64_t>(wire_bytes));
+  return message.ParsePartialFromZeroCopyStream(&limited);
+}
+#endif
 
 #if HARENA_CODEC
 // Within limits, but for what is looked at otherwise: no message in it is believed to be longer
@@ -375,6 +382,8 @@ ParseResult Guarded(Scope& scope, ZeroCopyInputStream& input, size_t wire_bytes,
     return {.status = ParseStatus::kRefused, .refusal = exceeded.refusal()};
   } catch (const std::bad_alloc&) {
     return {.status = ParseStatus::kRefused, .refusal = {.bytes_wanted = wire_bytes}};
+  } catch (...) {
+    return {.status = ParseStatus::kMalformed, .refusal = {}};  // the stream's own
   }
 }
 

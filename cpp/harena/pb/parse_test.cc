@@ -1,7 +1,9 @@
 // Parsing within a budget: what is said about good, bad and greedy input.
 #include "harena/pb/parse.h"
 
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -27,6 +29,7 @@ using harena::test::WideList;
 using test::ChunkedStream;
 using test::Field;
 using test::Number;
+using test::Repeat;
 using test::Tag;
 
 Shapes SomeShapes() {
@@ -121,6 +124,56 @@ TEST_F(ParseTest, InputOfAnotherLengthThanSaidIsMalformed) {
     EXPECT_EQ(Parse(scope, stream, said, *scope.CreateMessage<Shapes>()).status,
               ParseStatus::kMalformed)
         << said;
+  }
+}
+
+// A message that ends before the input does: with tag 0, or with the end of a group that never
+// began. The bytes behind it have been read ahead from a later block, and gRPC's reader ends the
+// process when it is asked to take back more than its last block.
+TEST_F(ParseTest, AnEarlyEndIsMalformedWhateverTheBlocks) {
+  for (const char end : {'\0', '\x0c'}) {
+    const std::string wire = Field(1, std::string(30, 'a')) + std::string(3, end) + Repeat("b", 40);
+    for (const Mode mode : {Mode::kArena, Mode::kPages, Mode::kCodec}) {
+      for (const size_t limit : {kUnlimitedBytes, 64 * kMiB}) {
+        for (size_t block_bytes = 1; block_bytes <= wire.size(); ++block_bytes) {
+          Scope scope({.request_bytes_max = limit, .page_pool = &pool_, .mode = mode});
+          ChunkedStream stream(wire, block_bytes);
+          EXPECT_EQ(Parse(scope, stream, wire.size(), *scope.CreateMessage<Shapes>()).status,
+                    ParseStatus::kMalformed)
+              << ToString(mode) << ", blocks of " << block_bytes;
+          ChunkedStream again(wire, block_bytes);
+          EXPECT_EQ(ParseFrozen<Shapes>(scope, again, wire.size()).result.status,
+                    ParseStatus::kMalformed)
+              << ToString(mode) << ", blocks of " << block_bytes;
+        }
+      }
+    }
+  }
+}
+
+class ThrowingStream final : public google::protobuf::io::ZeroCopyInputStream {
+ public:
+  bool Next(const void** data, int* size) override {
+    if (std::exchange(given_, true)) throw std::runtime_error("the connection was reset");
+    *data = "\x0a\x1e";
+    *size = 2;
+    return true;
+  }
+  void BackUp(int) override {}
+  bool Skip(int) override { return false; }
+  int64_t ByteCount() const override { return 0; }
+
+ private:
+  bool given_ = false;
+};
+
+TEST_F(ParseTest, AStreamThatThrowsIsMalformed) {
+  for (const size_t limit : {kUnlimitedBytes, 64 * kMiB}) {
+    Scope scope = MakeScope(limit);
+    ThrowingStream stream;
+    EXPECT_EQ(Parse(scope, stream, 100, *scope.CreateMessage<Shapes>()).status,
+              ParseStatus::kMalformed);
+    EXPECT_EQ(BudgetFrame::Current(), nullptr);
   }
 }
 

@@ -1,4 +1,4 @@
-// A stream that comes in pieces, as network buffers do. Not installed.
+// A stream that comes in blocks, as network buffers do. Not installed.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,24 @@
 
 #include <google/protobuf/io/zero_copy_stream.h>
 
+#include "harena/base/check.h"
+
 namespace harena::pb::test {
+
+/// What a stream may be asked to take back: bytes of the block that it gave last, once. gRPC's own
+/// reader ends the process over more than that, so each stream of the tests does too.
+class LastBlock {
+ public:
+  void Give(size_t bytes) noexcept { bytes_ = bytes; }
+  void TakeBack(int count) noexcept {
+    HARENA_CHECK(count >= 0 && static_cast<size_t>(count) <= bytes_,
+                 "a stream was backed up further than the last block it gave out");
+    bytes_ = 0;
+  }
+
+ private:
+  size_t bytes_ = 0;
+};
 
 class ChunkedStream final : public google::protobuf::io::ZeroCopyInputStream {
  public:
@@ -20,11 +37,16 @@ class ChunkedStream final : public google::protobuf::io::ZeroCopyInputStream {
     const size_t bytes = std::min(chunk_bytes_, wire_.size() - at_);
     *data = wire_.data() + at_;
     *size = static_cast<int>(bytes);
+    last_block_.Give(bytes);
     at_ += bytes;
     return true;
   }
-  void BackUp(int count) override { at_ -= static_cast<size_t>(count); }
+  void BackUp(int count) override {
+    last_block_.TakeBack(count);
+    at_ -= static_cast<size_t>(count);
+  }
   bool Skip(int count) override {
+    last_block_.Give(0);
     const size_t skipped = std::min(static_cast<size_t>(count), wire_.size() - at_);
     at_ += skipped;
     return skipped == static_cast<size_t>(count);
@@ -34,6 +56,7 @@ class ChunkedStream final : public google::protobuf::io::ZeroCopyInputStream {
  private:
   const std::string_view wire_;
   const size_t chunk_bytes_;
+  LastBlock last_block_;
   size_t at_ = 0;
 };
 

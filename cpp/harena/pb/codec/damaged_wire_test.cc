@@ -26,7 +26,9 @@ class Damaged : public testing::TestWithParam<size_t> {
   }
   Way RandomWay() { return static_cast<Way>(Below(random_, kWays)); }
   ChunkSizes RandomSizes() {
-    return {static_cast<int>(1 + Below(random_, 40)), static_cast<int>(Below(random_, 40))};
+    const size_t bytes_max = OneIn(random_, 2) ? 40 : 1000;
+    return {static_cast<int>(1 + Below(random_, bytes_max)),
+            static_cast<int>(Below(random_, bytes_max))};
   }
 
   const Subject& subject_;
@@ -52,6 +54,21 @@ TEST_P(Damaged, ChangedOnceOrOften) {
       wire = Mutate(changes % 2 == 0 ? whole : wire, random_);
       ASSERT_EQ(Difference(subject_, wire, RandomWay(), RandomSizes()), "");
       ASSERT_EQ(Difference(subject_, wire, Way::kFrozen, RandomSizes()), "");
+    }
+  }
+}
+
+// Tag 0, or the end of a group that never began, near the end of a block with others behind it.
+TEST_P(Damaged, EndingBeforeALaterBlock) {
+  for (int block_bytes = 1; block_bytes <= 1000; block_bytes += block_bytes < 64 ? 1 : 39) {
+    const std::string whole = RandomWire(10);
+    for (const char end : {'\0', '\x0c'}) {
+      const std::string wire = whole + std::string(3, end) + std::string(40, 'b');
+      const auto first_bytes = static_cast<int>(whole.size() + 3);
+      ASSERT_EQ(Difference(subject_, wire, Way::kFrozen, {block_bytes}), "");
+      ASSERT_EQ(Difference(subject_, wire, Way::kOpen, {block_bytes}), "");
+      ASSERT_EQ(Difference(subject_, wire, Way::kFrozen, {first_bytes, block_bytes}), "");
+      ASSERT_EQ(Difference(subject_, wire, RandomWay(), {first_bytes, block_bytes}), "");
     }
   }
 }

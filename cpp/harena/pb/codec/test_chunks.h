@@ -13,6 +13,8 @@
 
 #include <google/protobuf/io/zero_copy_stream.h>
 
+#include "harena/pb/test_stream.h"
+
 namespace harena::pb::codec::test {
 
 /// The sizes of a stream's pieces, over and over. Zeros are empty pieces. Not all may be zero.
@@ -39,12 +41,17 @@ class ChunkInputStream final : public google::protobuf::io::ZeroCopyInputStream 
     std::memcpy(copy.get(), wire_.data() + at_, bytes);
     *data = copy.get();
     *size = static_cast<int>(bytes);
+    last_block_.Give(bytes);
     pieces_.push_back({std::move(copy), bytes});
     at_ += bytes;
     return true;
   }
-  void BackUp(int count) override { at_ -= static_cast<size_t>(count); }
+  void BackUp(int count) override {
+    last_block_.TakeBack(count);
+    at_ -= static_cast<size_t>(count);
+  }
   bool Skip(int count) override {
+    last_block_.Give(0);
     const size_t skipped = std::min(static_cast<size_t>(count), wire_.size() - at_);
     at_ += skipped;
     return skipped == static_cast<size_t>(count);
@@ -61,6 +68,7 @@ class ChunkInputStream final : public google::protobuf::io::ZeroCopyInputStream 
   const ChunkSizes sizes_;
   std::vector<Piece> pieces_;
   size_t next_ = 0;
+  pb::test::LastBlock last_block_;
   size_t at_ = 0;
 };
 
@@ -74,9 +82,13 @@ class ChunkOutputStream final : public google::protobuf::io::ZeroCopyOutputStrea
     piece_.assign(static_cast<size_t>(sizes_[next_++ % sizes_.size()]), '\0');
     *data = piece_.data();
     *size = static_cast<int>(piece_.size());
+    last_block_.Give(piece_.size());
     return true;
   }
-  void BackUp(int count) override { piece_.resize(piece_.size() - static_cast<size_t>(count)); }
+  void BackUp(int count) override {
+    last_block_.TakeBack(count);
+    piece_.resize(piece_.size() - static_cast<size_t>(count));
+  }
   int64_t ByteCount() const override { return static_cast<int64_t>(bytes_.size() + piece_.size()); }
 
   const std::string& bytes() {
@@ -93,6 +105,7 @@ class ChunkOutputStream final : public google::protobuf::io::ZeroCopyOutputStrea
   const ChunkSizes sizes_;
   std::string bytes_;
   std::vector<char> piece_;
+  pb::test::LastBlock last_block_;
   size_t next_ = 0;
 };
 

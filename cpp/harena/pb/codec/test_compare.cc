@@ -75,7 +75,8 @@ bool ParseInto(Message& message, std::string_view wire, Way way, const ChunkSize
     case Way::kOpenPartial:
       return message.ParsePartialFromZeroCopyStream(&stream);
     default:
-      return message.ParseFromBoundedZeroCopyStream(&stream, static_cast<int>(wire.size()));
+      // Not ParseFromBoundedZeroCopyStream(), which backs a stream up further than its last block.
+      return message.ParseFromString(flat);
   }
 }
 
