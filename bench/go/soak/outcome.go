@@ -71,7 +71,7 @@ func outcomeGRPC(err error) Outcome {
 		return OK
 	case codes.ResourceExhausted:
 		return Exhausted
-	case codes.Internal, codes.InvalidArgument, codes.Unimplemented: // grpc-go, connect-go, gRPC C++
+	case codes.Internal, codes.InvalidArgument: // grpc-go; connect-go and gRPC C++
 		if status.Convert(err).Message() == io.ErrUnexpectedEOF.Error() {
 			return CutShort
 		}

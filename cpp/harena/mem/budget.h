@@ -48,6 +48,13 @@ class BudgetExceeded : public std::bad_alloc {
   char message_[320];  // No allocation while reporting that there is no memory.
 };
 
+/// What was refused: of a BudgetExceeded what it says, of any other bad_alloc that the system had
+/// no memory.
+inline Refusal RefusalOf(const std::bad_alloc& exception) noexcept {
+  const auto* const exceeded = dynamic_cast<const BudgetExceeded*>(&exception);
+  return exceeded != nullptr ? exceeded->refusal() : Refusal();
+}
+
 /// Bytes taken against a limit. Never more than the limit, and a charge that fits is not refused
 /// because of another one that does not (cpp/tests/models/budget.pml).
 /// Thread rule: any thread.

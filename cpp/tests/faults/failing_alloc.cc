@@ -19,6 +19,10 @@ thread_local constinit bool has_failed = false;
 thread_local constinit bool inside = false;
 thread_local constinit void* place[48];
 thread_local constinit int place_frames = 0;
+thread_local constinit bool spared = false;
+std::atomic<Counts> counts{nullptr};
+std::atomic<int64_t> until_counted_failure{0};
+std::atomic<bool> has_failed_of{false};
 std::atomic<bool> advice_fails{false};
 std::atomic<int64_t> live{0};
 
@@ -33,8 +37,22 @@ void Fail() noexcept {
   inside = false;
 }
 
+bool CountedFailsNow() noexcept {
+  const Counts chosen = counts.load(std::memory_order_acquire);
+  if (chosen == nullptr || spared) return false;
+  inside = true;
+  void* frames[48];
+  const bool counted = chosen(frames, backtrace(frames, static_cast<int>(std::size(frames))));
+  inside = false;
+  if (!counted || until_counted_failure.fetch_sub(1) != 1) return false;
+  has_failed_of.store(true);
+  Fail();
+  return true;
+}
+
 bool FailsNow(int64_t& until) noexcept {
-  if (until == 0 || inside || --until != 0) return false;
+  if (inside) return false;
+  if (until == 0 || --until != 0) return CountedFailsNow();
   Fail();
   return true;
 }
@@ -55,6 +73,13 @@ void FailAllocation(int64_t n) noexcept {
   until_failure = n;
 }
 
+void FailAllocationOf(Counts chosen, int64_t n) noexcept {
+  counts.store(nullptr);
+  has_failed_of.store(false);
+  until_counted_failure.store(n);
+  if (n != 0) counts.store(chosen, std::memory_order_release);
+}
+
 void FailMap(int64_t n) noexcept {
   has_failed = false;
   until_map_failure = n;
@@ -62,6 +87,8 @@ void FailMap(int64_t n) noexcept {
 
 void FailAdvice(bool fail) noexcept { advice_fails.store(fail); }
 bool HasFailed() noexcept { return has_failed; }
+bool HasFailedOf() noexcept { return has_failed_of.load(); }
+void SpareThisThread() noexcept { spared = true; }
 int64_t LiveAllocations() noexcept { return live.load(); }
 void PrintPlace() noexcept { backtrace_symbols_fd(place, place_frames, STDERR_FILENO); }
 

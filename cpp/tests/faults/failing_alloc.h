@@ -19,10 +19,22 @@ void FailAdvice(bool fail) noexcept;
 /// Whether the failure that was ordered has happened on this thread.
 bool HasFailed() noexcept;
 
+/// Says of an allocation, by the return addresses above it, whether it counts.
+using Counts = bool (*)(void* const* frames, int frame_count);
+
+/// From now on the `n`-th allocation that `counts` says yes to fails, on whichever thread; for
+/// servers, whose threads are not the test's own. 0 ends that.
+void FailAllocationOf(Counts counts, int64_t n) noexcept;
+/// Whether that failure has happened.
+bool HasFailedOf() noexcept;
+/// Allocations of the calling thread are never counted by FailAllocationOf().
+void SpareThisThread() noexcept;
+
 /// Allocations that have not been freed yet, of all threads.
 int64_t LiveAllocations() noexcept;
 
-/// Writes where the ordered failure happened to standard error: one frame per line.
+/// Writes where the ordered failure of this thread, or of any thread, happened to standard error:
+/// one frame per line.
 void PrintPlace() noexcept;
 
 }  // namespace harena::faults

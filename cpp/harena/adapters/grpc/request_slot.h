@@ -1,11 +1,13 @@
 // How gRPC is made to parse a request onto a scope and within its budget.
 #pragma once
 
+#include <new>
 #include <optional>
 
 #include <grpcpp/impl/codegen/serialization_traits.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/proto_buffer_reader.h>
+#include <grpcpp/support/server_callback.h>
 #include <grpcpp/support/status.h>
 
 #include "harena/adapters/grpc/hand_over.h"
@@ -15,17 +17,28 @@
 
 namespace harena::grpc {
 
+/// Answers a call with a status and nothing else.
+class RefusingReactor final : public ::grpc::ServerUnaryReactor {
+ public:
+  explicit RefusingReactor(const ::grpc::Status& status) { Finish(status); }
+  void OnDone() override {}
+};
+
 /// Stands where gRPC's handler expects the request type. gRPC parses a T through
 /// SerializationTraits<T>, so a type of our own brings our own parsing along, without touching what
 /// any other code of the program sees for the real message type.
 template <typename Request>
 struct RequestSlot : HandOver {
-  Request* message = nullptr;
-  Scope* scope = nullptr;         // null when there was no memory for one; then `refusal` says why
+  Request* message = nullptr;     // null when there was no memory for one; then `refusal` says why
+  Scope* scope = nullptr;         // likewise
   bool parse_onto_scope = false;  // false in mode heap
-  bool frozen = false;  // the message is new, and nobody but the handler's const will see it
-  Method* method = nullptr;
+  bool frozen = false;     // the message is new, and nobody but the handler's const will see it
+  bool malformed = false;  // the bytes are no Request, or a required field is missing
   std::optional<Refusal> refusal;
+  mutable std::optional<RefusingReactor> refusing;  // for a handler that was refused memory
+
+  /// Whether the handler may have it.
+  bool good() const noexcept { return !malformed && !refusal; }
 };
 
 }  // namespace harena::grpc
@@ -35,30 +48,30 @@ namespace grpc {
 template <typename Request>
 class SerializationTraits<harena::grpc::RequestSlot<Request>> {
  public:
+  /// Always OK: a bad request goes on to the handler's place too, where it gets a status with a
+  /// reason. gRPC itself would answer UNIMPLEMENTED without one.
   static Status Deserialize(ByteBuffer* buffer, harena::grpc::RequestSlot<Request>* slot) {
-    Status status = DeserializeInto(buffer, slot);
-    if (!status.ok()) slot->method->CountMalformed();
+    if (slot->good()) Parse(*buffer, *slot);
+    // gRPC forgets the buffer after this call; whoever parses it lets go of the wire bytes.
+    buffer->Clear();
     slot->HandOn();
-    return status;
+    return Status::OK;
   }
 
  private:
-  static Status DeserializeInto(ByteBuffer* buffer, harena::grpc::RequestSlot<Request>* slot) {
-    if (slot->refusal) {
-      // Not parsed, but it still reaches the handler's place, which answers it.
-      buffer->Clear();
-      return Status::OK;
+  static void Parse(ByteBuffer& buffer, harena::grpc::RequestSlot<Request>& slot) noexcept {
+    if (slot.parse_onto_scope) return ParseOntoScope(buffer, slot);
+    try {
+      slot.malformed = !SerializationTraits<Request>::Deserialize(&buffer, slot.message).ok();
+    } catch (const std::bad_alloc& exceeded) {
+      slot.refusal = harena::RefusalOf(exceeded);
     }
-    return slot->parse_onto_scope
-               ? ParseOntoScope(*buffer, *slot)
-               : SerializationTraits<Request>::Deserialize(buffer, slot->message);
   }
 
-  static Status ParseOntoScope(ByteBuffer& buffer, harena::grpc::RequestSlot<Request>& slot) {
-    harena::pb::ParseResult result;
-    {
-      ProtoBufferReader reader(&buffer);
-      if (!reader.status().ok()) return reader.status();
+  static void ParseOntoScope(ByteBuffer& buffer, harena::grpc::RequestSlot<Request>& slot) {
+    harena::pb::ParseResult result{.status = harena::pb::ParseStatus::kMalformed, .refusal = {}};
+    ProtoBufferReader reader(&buffer);
+    if (reader.status().ok()) {
       result = slot.frozen ? harena::pb::ParseFrozenInto(*slot.scope, reader, buffer.Length(),
                                                          *slot.message,
                                                          harena::pb::codec::HasCodec<Request>)
@@ -69,13 +82,8 @@ class SerializationTraits<harena::grpc::RequestSlot<Request>> {
       ProtoBufferReader again(&buffer);
       result = harena::pb::ExplainMalformed(*slot.scope, again, buffer.Length(), *slot.message);
     }
-    // gRPC forgets the buffer after this call; whoever parses it lets go of the wire bytes.
-    buffer.Clear();
-    if (result.status == harena::pb::ParseStatus::kMalformed) {
-      return {StatusCode::INTERNAL, harena::pb::MissingFields(*slot.scope, *slot.message)};
-    }
+    slot.malformed = result.status == harena::pb::ParseStatus::kMalformed;
     if (result.status == harena::pb::ParseStatus::kRefused) slot.refusal = result.refusal;
-    return Status::OK;
   }
 };
 

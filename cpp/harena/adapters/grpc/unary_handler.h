@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include <grpcpp/impl/codegen/server_callback_handlers.h>
@@ -14,13 +15,6 @@
 #include "harena/pb/budget_frame.h"
 
 namespace harena::grpc {
-
-/// Answers a call with a status and nothing else.
-class RefusingReactor final : public ::grpc::ServerUnaryReactor {
- public:
-  explicit RefusingReactor(const ::grpc::Status& status) { Finish(status); }
-  void OnDone() override { delete this; }
-};
 
 /// gRPC's own callback-unary handler, around a request slot instead of the bare request. What gRPC
 /// and its interceptors see as the request is the message itself.
@@ -47,7 +41,8 @@ class UnaryHandler final : public ::grpc::internal::MethodHandler {
                     void** handler_data) override {
     auto* slot =
         static_cast<RequestSlot<Request>*>(inner_.Deserialize(call, request, status, handler_data));
-    return slot == nullptr ? nullptr : slot->message;
+    // Interceptors are shown no request that was left half way.
+    return slot->good() ? slot->message : nullptr;
   }
 
  private:
@@ -58,11 +53,17 @@ class UnaryHandler final : public ::grpc::internal::MethodHandler {
     explicit Allocator(std::shared_ptr<Method> method) : method_(std::move(method)) {}
     ::grpc::MessageHolder<Slot, Response>* AllocateMessages() override {
       method_->CountRequest();
-      return UnaryMessages<Request, Response>::Make(method_);
+      Refusal refusal;
+      if (auto* messages = UnaryMessages<Request, Response>::TryMake(method_, refusal)) {
+        return messages;
+      }
+      auto* refused = new (std::nothrow) RefusedMessages<Request, Response>(refusal);
+      return refused != nullptr ? refused : &out_of_memory_;
     }
 
    private:
     const std::shared_ptr<Method> method_;
+    SharedRefusedMessages<Request, Response> out_of_memory_;
   };
 
   ::grpc::ServerUnaryReactor* Serve(::grpc::CallbackServerContext* context, const Slot& slot,
@@ -73,17 +74,29 @@ class UnaryHandler final : public ::grpc::internal::MethodHandler {
     return reactor;
   }
 
+  // Allocates nothing of its own to say that there is no memory.
   ::grpc::ServerUnaryReactor* Answer(::grpc::CallbackServerContext* context, const Slot& slot,
                                      Response* response) {
-    if (slot.refusal) return new RefusingReactor(Refuse(*method_, *slot.refusal));
+    if (slot.refusal) return Finish(*context, Refuse(*method_, *slot.refusal));
+    if (slot.malformed) {
+      return Finish(*context, RefuseMalformed(*method_, *slot.scope, *slot.message));
+    }
     // The handler's own frames are the user's: it may be unwound by a refusal as by a bad_alloc.
-    // gRPC never sees the exception.
+    // gRPC never sees either exception.
     try {
       pb::BudgetFrame frame(slot.scope->budget());
       return call_(context, slot.message, response);
-    } catch (const BudgetExceeded& exceeded) {
-      return new RefusingReactor(Refuse(*method_, exceeded.refusal()));
+    } catch (const std::bad_alloc& exceeded) {
+      // The handler may have taken the context's reactor.
+      return &slot.refusing.emplace(Refuse(*method_, RefusalOf(exceeded)));
     }
+  }
+
+  static ::grpc::ServerUnaryReactor* Finish(::grpc::CallbackServerContext& context,
+                                            const ::grpc::Status& status) {
+    ::grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+    reactor->Finish(status);
+    return reactor;
   }
 
   const std::shared_ptr<Method> method_;
