@@ -66,7 +66,7 @@ generate: setup  ## Write the checked-in Go code of the .proto files again
 	go/tools/generate.sh
 
 ##@ Tests
-.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-live test-slow soak test-safety model test-valgrind fuzz fuzz-corpus fuzz-go
+.PHONY: test test-release test-asan test-tsan test-debug test-go test-go-plain test-go-race test-go-debug test-go-oldest test-live test-slow soak test-safety test-hostile model test-valgrind fuzz fuzz-corpus fuzz-go
 test: test-release test-asan test-tsan test-go  ## All tests: C++ optimised, under ASan + UBSan, under TSan; then Go
 
 test-release test-asan test-tsan test-debug: test-%: build/%/build.ninja
@@ -115,6 +115,12 @@ model:  ## Check the models of the lock-free parts, and that they catch seeded b
 
 test-safety: setup $(SAFETY_BUILDS:%=build/%/build.ninja)  ## What must hold against hostile input, misuse and faults, with counts (out/safety)
 	JOBS=$(JOBS) tools/test_safety.sh $(SAFETY_BUILDS)
+
+# Debian's own Python has Debian's packages.
+test-hostile: build/release/build.ninja  ## Damaged requests, cut anywhere into DATA frames, to both languages' demo servers in every mode (REQUESTS=10000, QUICK=1, ARGS="--seed n")
+	cmake --build build/release -j $(JOBS) --target harena_demo_server harena_demo_server_codec
+	/usr/bin/python3 -B bench/hostile/run.py --build-dir build/release --out out/hostile $(if $(QUICK),--quick) \
+	  $(if $(REQUESTS),--requests $(REQUESTS)) $(ARGS)
 
 test-valgrind: build  ## The C++ unit tests of the optimised build under Valgrind's memcheck (takes an hour; VALGRIND_TESTS=pattern)
 	tools/valgrind.sh build/release '$(VALGRIND_TESTS)'

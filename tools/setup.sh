@@ -24,7 +24,7 @@ packages=(
   # files of settings
   libyaml-cpp-dev
   # tests
-  libgtest-dev libgmock-dev librapidcheck-dev python3-grpcio
+  libgtest-dev libgmock-dev librapidcheck-dev python3-grpcio python3-h2
   # benchmarks and the demo: the allocators of the comparison and the report's charts among them
   libbenchmark-dev libcli11-dev libjs-chart.js
   libtcmalloc-minimal4 libjemalloc2 libmimalloc2.0
