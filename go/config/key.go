@@ -1,6 +1,10 @@
 package config
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/harena-project/harena/go/scope"
+)
 
 // key is one setting of the schema. The rows below are the schema, with docs/configuration.md and
 // cpp/harena/config/key.cc.
@@ -39,7 +43,7 @@ var methodKeys = []key{
 	{name: DecodedRatioMaxKey, kind: real("unlimited",
 		func(x float64) bool { return x >= 1 }, "a number of 1 or more")},
 	{name: DecodedFloorBytesKey, kind: size("", 1)},
-	{name: DepthMaxKey, kind: count("unlimited", 1, 100)},
+	{name: DepthMaxKey, kind: count("unlimited", 1, scope.DepthLevelsMax)},
 	{name: FirstBlockBytesKey, kind: size("auto", 1), cppOnly: true},
 	{name: FirstBlockBytesMaxKey, kind: size("", 1), cppOnly: true},
 	{name: FirstBlockPercentileKey, kind: real("",

@@ -108,7 +108,7 @@ func TestAChangeHoldsForTheNextRequestAndIsListed(t *testing.T) {
 
 func TestUndoIsRefusedWhenTheSettingHasChangedSince(t *testing.T) {
 	handler, group := serveTest(t, Options{Token: testToken})
-	body := fmt.Sprintf(`{"method": %q, "settings": {"depth_max": 20}}`, rank)
+	body := fmt.Sprintf(`{"method": %q, "settings": {"depth_max": 100}}`, rank)
 	made := decode[map[string][]change](t, ask(handler, "POST", "/harena/api/settings", body, withToken).Body)["changes"]
 	if err := group.SetDepthMax(rank, 30); err != nil {
 		t.Fatal(err)
@@ -159,7 +159,8 @@ func TestWhatIsWrongIsSaidAndNothingChanges(t *testing.T) {
 		"bytes in words":            {`{"settings": {"request_bytes_max": "64MiB"}}`, "whole number"},
 		"a ratio below one":         {`{"settings": {"decoded_ratio_max": 0.5}}`, "1 or more"},
 		"no floor":                  {`{"settings": {"decoded_floor_bytes": null}}`, "1 or more"},
-		"depth beyond numbers":      {`{"settings": {"depth_max": 4294967296}}`, "levels"},
+		"depth beyond numbers":      {`{"settings": {"depth_max": 4294967296}}`, "from 1 to 100"},
+		"one level too many":        {`{"settings": {"depth_max": 101}}`, "from 1 to 100"},
 		"a limit in mode heap":      {`{"settings": {"mode": "heap"}}`, "mode heap cannot hold a limit"},
 		"nothing":                   {`{"method": "/x"}`, "nothing to change"},
 		"no JSON":                   {`mode=heap`, "not what is wanted"},

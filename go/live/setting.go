@@ -50,10 +50,11 @@ var methodSettings = []setting[*scope.Options]{
 		parse: parseWhole("a whole number of bytes, 1 or more", math.MaxInt64, false),
 	},
 	{
-		name:  "depth_max",
-		get:   func(o *scope.Options) any { return orNil(int64(o.DepthMax)) },
-		set:   func(o *scope.Options, value any) { o.DepthMax = int(orZero[int64](value)) },
-		parse: parseWhole("a whole number of levels, 1 or more, or null for protobuf's own limit", math.MaxInt32, true),
+		name: "depth_max",
+		get:  func(o *scope.Options) any { return orNil(int64(o.DepthMax)) },
+		set:  func(o *scope.Options, value any) { o.DepthMax = int(orZero[int64](value)) },
+		parse: parseWhole(fmt.Sprintf("a whole number of levels from 1 to %d, or null for protobuf's own limit", scope.DepthLevelsMax),
+			scope.DepthLevelsMax, true),
 	},
 }
 

@@ -23,8 +23,8 @@ type Options struct {
 	// ratio. Zero means 1 MiB.
 	DecodedFloorBytes int64
 
-	// DepthMax bounds how deeply the messages of a request may nest. Zero means protobuf's own
-	// limit.
+	// DepthMax bounds how deeply the messages of a request may nest: 1 to [DepthLevelsMax] levels, the
+	// request itself included. Zero means protobuf's own limit.
 	DepthMax int
 
 	// QuarantineOneIn samples scopes: of one in so many, at random, no memory is reused. It is
@@ -47,8 +47,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("harena/scope: DecodedRatioMax is %v; want 0 (no bound) or 1 or more", o.DecodedRatioMax)
 	case o.DecodedFloorBytes < 0:
 		return fmt.Errorf("harena/scope: DecodedFloorBytes is %d; want 0 (1 MiB) or more", o.DecodedFloorBytes)
-	case o.DepthMax < 0:
-		return fmt.Errorf("harena/scope: DepthMax is %d; want 0 (no bound) or more", o.DepthMax)
+	case o.DepthMax < 0 || o.DepthMax > DepthLevelsMax:
+		return fmt.Errorf("harena/scope: DepthMax is %d; want 1 to %d, or 0 (protobuf's own limit)", o.DepthMax, DepthLevelsMax)
 	case o.QuarantineOneIn < 0:
 		return fmt.Errorf("harena/scope: QuarantineOneIn is %d; want 0 (no quarantine) or more", o.QuarantineOneIn)
 	case o.Mode == Heap && (o.RequestBytesMax != 0 || o.DecodedRatioMax != 0 || o.DepthMax != 0):
@@ -56,6 +56,9 @@ func (o Options) Validate() error {
 	}
 	return nil
 }
+
+// DepthLevelsMax is the largest DepthMax, in levels: what C++'s protobuf parses without a bound of ours.
+const DepthLevelsMax = 100
 
 // DecodedFloorBytesDefault stands for a DecodedFloorBytes of zero.
 const DecodedFloorBytesDefault = 1 << 20

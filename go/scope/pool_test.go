@@ -14,6 +14,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{Mode: 9},
 		{RequestBytesMax: -1},
 		{DepthMax: -1},
+		{DepthMax: 101},
 		{DecodedRatioMax: 0.5},
 		{DecodedRatioMax: math.NaN()},
 		{DecodedFloorBytes: -1},
@@ -52,8 +53,10 @@ func TestRefusedChangeChangesNothing(t *testing.T) {
 	if p.SetMode(Heap) == nil {
 		t.Error("mode heap accepts a limit")
 	}
-	if p.SetDepthMax(-1) == nil {
-		t.Error("a negative depth is accepted")
+	for _, depth := range []int{-1, 101} {
+		if p.SetDepthMax(depth) == nil {
+			t.Errorf("a depth of %d is accepted", depth)
+		}
 	}
 	if got := p.Options(); got != (Options{RequestBytesMax: 5}) {
 		t.Errorf("options after refused changes: %+v", got)

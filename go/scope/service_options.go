@@ -22,7 +22,8 @@ type ServiceOptions struct {
 	DecodedRatioMax   float64
 	DecodedFloorBytes int64
 
-	// DepthMax bounds how deeply messages may nest. Zero means protobuf's own limit.
+	// DepthMax bounds how deeply messages may nest: 1 to [DepthLevelsMax] levels. Zero means protobuf's
+	// own limit.
 	DepthMax int
 
 	// QuarantineOneIn samples scopes to find who uses their memory too late; see [Options]. Zero means

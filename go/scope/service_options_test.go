@@ -39,10 +39,10 @@ func TestGroupOfAService(t *testing.T) {
 }
 
 func TestValidateOfAMethod(t *testing.T) {
-	if err := (MethodOptions{RequestBytesMax: 1, StreamScope: PerStream}).Validate(); err != nil {
+	if err := (MethodOptions{RequestBytesMax: 1, DepthMax: 100, StreamScope: PerStream}).Validate(); err != nil {
 		t.Error(err)
 	}
-	for _, wrong := range []MethodOptions{{StreamScope: 9}, {Mode: Heap, DepthMax: 1}} {
+	for _, wrong := range []MethodOptions{{StreamScope: 9}, {DepthMax: 101}, {Mode: Heap, DepthMax: 1}} {
 		if wrong.Validate() == nil {
 			t.Errorf("%+v passes for valid", wrong)
 		}

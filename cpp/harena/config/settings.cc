@@ -143,7 +143,7 @@ const std::vector<Key>& Schema() {
        HARENA_OPTION(decoded_ratio_max, v.real)},
       {"decoded_floor_bytes", Section::kMethod, Size("", 1),
        HARENA_OPTION(decoded_floor_bytes, static_cast<size_t>(v.integer))},
-      {"depth_max", Section::kMethod, Count("unlimited", 1, 100),
+      {"depth_max", Section::kMethod, Count("unlimited", 1, kDepthLevelsMax),
        HARENA_OPTION(depth_max, static_cast<int>(v.integer))},
       {"first_block_bytes", Section::kMethod, Size("auto", 1),
        HARENA_OPTION(first_block_bytes, static_cast<size_t>(v.integer))},

@@ -8,6 +8,9 @@
 
 namespace harena {
 
+/// The most that depth_max may be, in levels: what protobuf parses without a bound of ours.
+inline constexpr int kDepthLevelsMax = 100;
+
 /// Limits of one parse, beside the scope's budget. Options has the same three, and docs/budgets.md
 /// says how to choose them.
 struct DecodeLimits {
@@ -15,7 +18,8 @@ struct DecodeLimits {
   double ratio_max = 0;
   /// What decoding may always take, however small the request is.
   size_t floor_bytes = size_t{1} << 20;
-  /// Levels of messages, the request itself included; 0 for protobuf's own limit.
+  /// Levels of messages, the request itself included, 1 to kDepthLevelsMax; 0 for protobuf's own
+  /// limit.
   int depth_max = 0;
 
   /// What a request of that size may be decoded into.

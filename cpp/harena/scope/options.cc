@@ -18,10 +18,10 @@ std::optional<std::string> WhyNotDecoding(const Options& options) {
            "; a decoded request is hardly smaller than its wire: give it 1 or more, or 0 for no "
            "bound";
   }
-  if (options.depth_max < 0 || options.depth_max > 100) {
+  if (options.depth_max < 0 || options.depth_max > kDepthLevelsMax) {
     return "depth_max is " + std::to_string(options.depth_max) +
-           "; it must lie between 1 (no messages in messages) and 100, or be 0 for protobuf's own "
-           "limit";
+           "; it must lie between 1 (no messages in messages) and " +
+           std::to_string(kDepthLevelsMax) + ", or be 0 for protobuf's own limit";
   }
   if (options.mode == Mode::kHeap && (ratio_max != 0 || options.depth_max != 0)) {
     return std::string("mode heap cannot hold ") + (ratio_max != 0 ? kDecodedRatioMax : kDepthMax) +

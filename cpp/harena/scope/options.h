@@ -24,8 +24,8 @@ struct Options {
   double decoded_ratio_max = 0;
   /// What decoding may take in any case: below it nothing is refused for its ratio.
   size_t decoded_floor_bytes = size_t{1} << 20;
-  /// Levels of messages that a request may nest, itself included, up to 100. 0 for protobuf's own
-  /// limit, which is about that.
+  /// Levels of messages that a request may nest, itself included, 1 to kDepthLevelsMax. 0 for
+  /// protobuf's own limit, which is about that.
   int depth_max = 0;
 
   /// Bytes of a scope's first block. 0 learns them from the method's requests.

@@ -11,7 +11,7 @@ const FIELDS = {
   request_bytes_max: {...size, title: "Bytes per request", hint: "Crossing it fails that request alone. A size, or none"},
   decoded_ratio_max: {...number, title: "Decoded ratio", hint: "Bytes that decoding may take per byte of the request, or none"},
   decoded_floor_bytes: {...size, title: "Decoded floor", hint: "Below this size nothing is refused for its ratio"},
-  depth_max: {...number, title: "Depth", hint: "Levels of messages in a request, or none for protobuf's own limit"},
+  depth_max: {...number, title: "Depth", hint: "Levels of messages in a request, 1 to 100, or none for protobuf's own limit"},
   first_block_bytes: {title: "First block", hint: "Bytes that each request starts with; “learned” has them follow the traffic",
     parse: (text) => (/^\s*learned\s*$/i.test(text) ? null : parseSize(text)), text: (n) => (n === null ? "learned" : sizeText(n))},
   process_bytes_max: {...size, title: "Bytes of the process", hint: "What all requests may take together, or none"},

@@ -69,22 +69,22 @@ TEST_F(HandlerTest, StatusCountsWhatScopesDo) {
 TEST_F(HandlerTest, AChangeHoldsForTheNextRequestAndCanBeUndone) {
   const HttpAnswer answer =
       Set({{"method", "/test.Live/Rank"},
-           {"settings", {{"request_bytes_max", 1 << 20}, {"depth_max", 20}}}});
+           {"settings", {{"request_bytes_max", 1 << 20}, {"depth_max", 100}}}});
   ASSERT_EQ(answer.status, 200u) << answer.body;
   const Json made = Json::parse(answer.body)["changes"];
   ASSERT_EQ(made.size(), 2u) << made;
   EXPECT_EQ(made[0]["setting"], "depth_max");
   EXPECT_EQ(made[0]["from"], "none");
-  EXPECT_EQ(made[0]["to"], "20");
+  EXPECT_EQ(made[0]["to"], "100");
   EXPECT_EQ(made[1]["to"], "1048576");
   EXPECT_EQ(made[1]["who"], "page");
   EXPECT_EQ(server_.rank().scopes().options().request_bytes_max, size_t{1} << 20);
-  EXPECT_EQ(server_.rank().scopes().options().depth_max, 20);
+  EXPECT_EQ(server_.rank().scopes().options().depth_max, 100);
   EXPECT_EQ(server_.board().scopes().options().depth_max, 0);
 
   EXPECT_EQ(Undo(made[1]["id"]).status, 200u);
   EXPECT_EQ(server_.rank().scopes().options().request_bytes_max, kUnlimitedBytes);
-  EXPECT_EQ(server_.rank().scopes().options().depth_max, 20);
+  EXPECT_EQ(server_.rank().scopes().options().depth_max, 100);
   const Json listed = Status()["changes"];
   ASSERT_EQ(listed.size(), 3u);
   EXPECT_EQ(listed[1]["undone"], true);
@@ -195,8 +195,8 @@ TEST_F(HandlerTest, WhatIsWrongIsSaidAndNothingChanges) {
       {R"({"settings": {"request_bytes_max": "64MiB"}})", "whole number"},
       {R"({"settings": {"decoded_ratio_max": 0.5}})", "1 or more"},
       {R"({"settings": {"decoded_floor_bytes": null}})", "1 or more"},
-      {R"({"settings": {"depth_max": 4294967296}})", "levels"},
-      {R"({"settings": {"depth_max": 1000}})", "depth_max"},
+      {R"({"settings": {"depth_max": 4294967296}})", "from 1 to 100"},
+      {R"({"settings": {"depth_max": 101}})", "from 1 to 100"},
       {R"({"settings": {"decay_after_ms": -1}})", "0 or more"},
       {R"({"settings": {"mode": "heap"}})", "heap"},
       {R"({"pool": "pool 63", "settings": {"depth_max": 9, "decay_after_ms": 1}})", "pool 63"},

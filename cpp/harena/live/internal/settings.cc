@@ -11,6 +11,7 @@
 
 #include "harena/mem/budget.h"
 #include "harena/pb/served_methods.h"
+#include "harena/scope/decode_limits.h"
 
 namespace harena::live::internal {
 namespace {
@@ -43,6 +44,8 @@ bool IsSizeOrNull(const Json& value) { return value.is_null() || IsSize(value); 
 
 constexpr char kWantSizeOrNull[] = "a whole number of bytes, 1 or more, or null for no limit";
 
+static_assert(kDepthLevelsMax == 100, "what depth_max wants is told below");
+
 const Setting<Options> kMethodSettings[] = {
     {"mode", [](const Options& o) { return Json(ToString(o.mode)); },
      [](Options& o, const Json& v) { o.mode = *ParseMode(v.get_ref<const std::string&>()); },
@@ -63,8 +66,8 @@ const Setting<Options> kMethodSettings[] = {
      "a whole number of bytes, 1 or more"},
     {"depth_max", [](const Options& o) { return o.depth_max == 0 ? Json() : Json(o.depth_max); },
      [](Options& o, const Json& v) { o.depth_max = v.is_null() ? 0 : v.get<int>(); },
-     [](const Json& v) { return v.is_null() || IsWhole(v, 1, std::numeric_limits<int>::max()); },
-     "a whole number of levels, 1 or more, or null for protobuf's own limit"},
+     [](const Json& v) { return v.is_null() || IsWhole(v, 1, kDepthLevelsMax); },
+     "a whole number of levels from 1 to 100, or null for protobuf's own limit"},
     {"first_block_bytes",
      [](const Options& o) { return o.first_block_bytes == 0 ? Json() : Json(o.first_block_bytes); },
      [](Options& o, const Json& v) { o.first_block_bytes = v.is_null() ? 0 : v.get<size_t>(); },
