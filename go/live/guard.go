@@ -3,7 +3,6 @@ package live
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"net"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -30,20 +29,31 @@ func setHeaders(h http.Header) {
 // checkHost refuses names that are not the server's. A page of another site that has its own name
 // resolve to this server's address arrives with that name.
 func (o Options) checkHost(host string) refusal {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if strings.EqualFold(host, "localhost") || slices.ContainsFunc(o.Hosts, func(own string) bool {
-		return strings.EqualFold(own, host)
+	name := withoutPort(host)
+	if strings.EqualFold(name, "localhost") || isAddress(name) || slices.ContainsFunc(o.Hosts, func(own string) bool {
+		return strings.EqualFold(own, name)
 	}) {
-		return refusal{}
-	}
-	if _, err := netip.ParseAddr(host); err == nil {
 		return refusal{}
 	}
 	return refusal{http.StatusMisdirectedRequest, "this server is not known by the name of the Host header; " +
 		"ask by address or as localhost, or add the name to the listener's hosts"}
+}
+
+// withoutPort returns a Host header without its port. What stands there and is no number is left.
+func withoutPort(host string) string {
+	bracket := max(strings.IndexByte(host, ']'), 0)
+	name, port, _ := strings.Cut(host[bracket:], ":")
+	if strings.Trim(port, "0123456789") != "" {
+		return host
+	}
+	return host[:bracket] + name
+}
+
+// isAddress says whether a host is an address. One of IPv6 may have brackets, both of them.
+func isAddress(name string) bool {
+	_, err := netip.ParseAddr(name)
+	_, bracketed := netip.ParseAddrPort(name + ":0")
+	return err == nil || bracketed == nil
 }
 
 // checkRead refuses what other machines may not see.
@@ -64,6 +74,8 @@ func (o Options) checkWrite(r *http.Request) refusal {
 	case o.Token == "":
 		return refusal{http.StatusForbidden, "this page is read-only: to change settings, set a token, in the listener's " +
 			"options or in " + TokenVariable}
+	case new(http.CrossOriginProtection).Check(r) != nil:
+		return refusal{http.StatusForbidden, "a page of another site asks for this change; only this server's own page may"}
 	case !o.carriesToken(r):
 		return tokenMissing
 	case !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
@@ -77,9 +89,9 @@ var tokenMissing = refusal{http.StatusUnauthorized, "the token is missing or wro
 
 // carriesToken compares in a time that tells nothing of the token.
 func (o Options) carriesToken(r *http.Request) bool {
-	given, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	want, got := sha256.Sum256([]byte(o.Token)), sha256.Sum256([]byte(given))
-	return subtle.ConstantTimeCompare(want[:], got[:]) == 1 && isBearer && o.Token != ""
+	return subtle.ConstantTimeCompare(want[:], got[:]) == 1 && strings.EqualFold(scheme, "Bearer") && o.Token != ""
 }
 
 func isLoopback(address string) bool {

@@ -20,6 +20,7 @@ func TestWhoMayChange(t *testing.T) {
 		"an empty one":        {func(r *http.Request) { r.Header.Set("Authorization", "Bearer ") }, http.StatusUnauthorized},
 		"another scheme":      {func(r *http.Request) { r.Header.Set("Authorization", testToken) }, http.StatusUnauthorized},
 		"a form":              {func(r *http.Request) { withToken(r); r.Header.Set("Content-Type", "text/plain") }, http.StatusUnsupportedMediaType},
+		"another site":        {func(r *http.Request) { withToken(r); r.Header.Set("Origin", "http://evil.example") }, http.StatusForbidden},
 		"another site's name": {func(r *http.Request) { withToken(r); r.Host = "evil.example:9090" }, http.StatusMisdirectedRequest},
 	} {
 		for _, path := range []string{"/harena/api/settings", "/harena/api/undo"} {
@@ -73,6 +74,8 @@ func TestNamesOfTheServer(t *testing.T) {
 	handler, _ := serveTest(t, Options{Hosts: []string{"metrics.internal"}})
 	for host, want := range map[string]int{
 		"127.0.0.1:9090": 200, "localhost:9090": 200, "LOCALHOST": 200, "[::1]:9090": 200, "192.0.2.7": 200, "Metrics.Internal:80": 200,
+		"::1": 200, "[::1]": 200, "[::1": 421, "::1]": 421, "[::1]x:80": 421, "[localhost]": 421, "[127.0.0.1]": 421, "[]": 421, "[": 421,
+		"localhost:": 200, "localhost:http": 421, ":9090": 421, "a:b:c": 421, "evil@localhost": 421, "localhost/x": 421,
 		"evil.example": 421, "evil.example:9090": 421, "localhost.evil.example": 421, "127.0.0.1.evil.example": 421, "": 421,
 	} {
 		for _, path := range []string{"/harena", "/harena/api/status", "/harena/api/timeline"} {

@@ -17,21 +17,35 @@ bool EqualIgnoringCase(std::string_view a, std::string_view b) noexcept {
                     [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-/// The name of a Host header, without port and brackets.
-std::string NameOf(std::string_view host) {
-  if (!host.empty() && host.front() == '[') {
-    return std::string(host.substr(1, host.find(']') - 1));
-  }
-  const size_t colon = host.find(':');
-  const bool port =
-      colon != std::string_view::npos && host.find(':', colon + 1) == std::string_view::npos;
-  return std::string(port ? host.substr(0, colon) : host);
+/// A Host header without its port. What stands there and is no number is left.
+std::string_view WithoutPort(std::string_view host) {
+  const size_t bracket = host.find(']');
+  const size_t colon = host.find(':', bracket == std::string_view::npos ? 0 : bracket);
+  const std::string_view name = host.substr(0, colon);
+  const bool port = host.find_first_not_of("0123456789", name.size() + 1) == std::string_view::npos;
+  return port ? name : host;
 }
 
-bool IsAddress(const std::string& name) noexcept {
+/// Whether a host is an address. One of IPv6 may have brackets, both of them.
+bool IsAddress(std::string_view name) {
   unsigned char parsed[sizeof(in6_addr)];
-  return inet_pton(AF_INET, name.c_str(), parsed) == 1 ||
-         inet_pton(AF_INET6, name.c_str(), parsed) == 1;
+  const auto is = [&](int family, std::string_view text) {
+    return inet_pton(family, std::string(text).c_str(), parsed) == 1;
+  };
+  return is(AF_INET, name) || is(AF_INET6, name) ||
+         (name.starts_with('[') && name.ends_with(']') &&
+          is(AF_INET6, name.substr(1, name.size() - 2)));
+}
+
+/// Whether a page of another site asks, by what browsers say of that; the rule of Go's
+/// http.CrossOriginProtection. Who is no browser says nothing.
+bool IsFromAnotherSite(const Caller& caller) {
+  if (!caller.fetch_site.empty()) {
+    return caller.fetch_site != "same-origin" && caller.fetch_site != "none";
+  }
+  const size_t scheme_end = caller.origin.find("://");
+  return !caller.origin.empty() && (scheme_end == std::string_view::npos ||
+                                    caller.origin.substr(scheme_end + 3) != caller.host);
 }
 
 HttpRefusal TokenMissing() {
@@ -44,7 +58,7 @@ HttpRefusal TokenMissing() {
 }  // namespace
 
 std::optional<HttpRefusal> Guard::CheckHost(const Caller& caller) const {
-  const std::string name = NameOf(caller.host);
+  const std::string_view name = WithoutPort(caller.host);
   const bool known = EqualIgnoringCase(name, "localhost") || IsAddress(name) ||
                      std::any_of(hosts_.begin(), hosts_.end(), [&](const std::string& own) {
                        return EqualIgnoringCase(own, name);
@@ -72,6 +86,12 @@ std::optional<HttpRefusal> Guard::CheckWrite(const Caller& caller) const {
                                              "token, in the listener's options or in ") +
                                  kTokenVariable};
   }
+  if (IsFromAnotherSite(caller)) {
+    return HttpRefusal{.status = 403,
+                       .reason =
+                           "a page of another site asks for this change; only this server's own "
+                           "page may"};
+  }
   if (!CarriesToken(caller)) return TokenMissing();
   if (!caller.content_type.starts_with("application/json")) {
     return HttpRefusal{.status = 415, .reason = "the body must be application/json"};
@@ -81,7 +101,9 @@ std::optional<HttpRefusal> Guard::CheckWrite(const Caller& caller) const {
 
 bool Guard::CarriesToken(const Caller& caller) const noexcept {
   constexpr std::string_view kBearer = "Bearer ";
-  if (!writable() || !caller.authorization.starts_with(kBearer)) return false;
+  if (!writable() || !EqualIgnoringCase(caller.authorization.substr(0, kBearer.size()), kBearer)) {
+    return false;
+  }
   const std::string_view given = caller.authorization.substr(kBearer.size());
   // The time it takes tells what was given, and nothing of the token.
   size_t difference = given.size() ^ token_.size();

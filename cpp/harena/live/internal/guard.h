@@ -17,6 +17,9 @@ struct Caller {
   std::string_view host;           ///< The Host header.
   std::string_view authorization;  ///< The Authorization header.
   std::string_view content_type;
+  std::string_view origin = {};  ///< The Origin header: the site of the page that asks.
+  std::string_view fetch_site =
+      {};  ///< The Sec-Fetch-Site header: how that relates to this server.
   bool on_this_machine = false;
 };
 

@@ -37,6 +37,39 @@ TEST(GuardTest, ChangesNeedTheToken) {
   }
 }
 
+TEST(GuardTest, TheTokensSchemeMayBeInAnyCase) {
+  const Guard guard(kToken, {});
+  for (const char* scheme : {"Bearer ", "bearer ", "BEARER ", "bEaReR "}) {
+    EXPECT_EQ(StatusOf(guard.CheckWrite(CallerWith(std::string(scheme) + kToken))), 200u) << scheme;
+  }
+  for (const char* scheme : {"Bearers ", "Beare ", "bearer", "bearer  "}) {
+    EXPECT_EQ(StatusOf(guard.CheckWrite(CallerWith(std::string(scheme) + kToken))), 401u) << scheme;
+  }
+}
+
+TEST(GuardTest, PagesOfOtherSitesChangeNothing) {
+  const Guard guard(kToken, {});
+  const std::string right = std::string("Bearer ") + kToken;
+  const auto status = [&](std::string_view fetch_site, std::string_view origin) {
+    Caller caller = CallerWith(right);
+    caller.origin = origin;
+    caller.fetch_site = fetch_site;
+    return StatusOf(guard.CheckWrite(caller));
+  };
+  EXPECT_EQ(status("", ""), 200u);
+  EXPECT_EQ(status("", "http://127.0.0.1:9090"), 200u);
+  EXPECT_EQ(status("", "https://127.0.0.1:9090"), 200u);
+  EXPECT_EQ(status("same-origin", "https://metrics.example"), 200u);
+  EXPECT_EQ(status("none", ""), 200u);
+  for (const char* origin : {"http://evil.example", "http://127.0.0.1", "http://127.0.0.1:8080",
+                             "null", "127.0.0.1:9090", "http://"}) {
+    EXPECT_EQ(status("", origin), 403u) << origin;
+  }
+  EXPECT_EQ(status("cross-site", "http://127.0.0.1:9090"), 403u);
+  EXPECT_EQ(status("same-site", ""), 403u);
+  EXPECT_EQ(status("anything", ""), 403u);
+}
+
 TEST(GuardTest, NothingCanBeChangedWithoutAToken) {
   const Guard guard("", {});
   EXPECT_FALSE(guard.writable());
@@ -65,11 +98,13 @@ TEST(GuardTest, NamesOfTheServer) {
     return StatusOf(guard.CheckHost(caller));
   };
   for (const char* host : {"127.0.0.1:9090", "localhost:9090", "LOCALHOST", "[::1]:9090", "::1",
-                           "192.0.2.7", "Metrics.Internal:80"}) {
+                           "[::1]", "localhost:", "192.0.2.7", "Metrics.Internal:80"}) {
     EXPECT_EQ(status(host), 200u) << host;
   }
-  for (const char* host : {"evil.example", "evil.example:9090", "localhost.evil.example",
-                           "127.0.0.1.evil.example", "", ":9090", "[", "[]", "a:b:c"}) {
+  for (const char* host :
+       {"evil.example", "evil.example:9090", "localhost.evil.example", "127.0.0.1.evil.example", "",
+        ":9090", "[", "[]", "a:b:c", "[::1", "::1]", "[::1]x:80", "[localhost]", "[127.0.0.1]",
+        "localhost:http", "evil@localhost", "localhost/x"}) {
     EXPECT_EQ(status(host), 421u) << host;
   }
 }

@@ -53,6 +53,8 @@ HttpRequest RequestOf(const Request& request, bool body_too_large, bool on_this_
           .caller = {.host = View(request[http::field::host]),
                      .authorization = View(request[http::field::authorization]),
                      .content_type = View(request[http::field::content_type]),
+                     .origin = View(request[http::field::origin]),
+                     .fetch_site = View(request["Sec-Fetch-Site"]),
                      .on_this_machine = on_this_machine}};
 }
 
