@@ -39,6 +39,9 @@ func runWith(ctx context.Context, arguments []string, in io.Reader, out, wrong i
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(wrong)
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	refuseUnknown(root)
 	err := root.ExecuteContext(ctx)
 	var found problem
 	var ended *exec.ExitError

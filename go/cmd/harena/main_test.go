@@ -176,7 +176,34 @@ func TestHelpAndCompletion(t *testing.T) {
 	harena(t, "--help").expect(t, 0, "harena advise today.json", "completion")
 	harena(t, "version").expect(t, 0, "harena ", "built with "+runtime.Version())
 	harena(t, "completion", "bash").expect(t, 0, "bash completion")
-	harena(t, "advice").expect(t, 2, `unknown command "advice"`)
+	if long, flag := harena(t, "version"), harena(t, "--version"); flag != long {
+		t.Errorf("--version: %+v; version: %+v", flag, long)
+	}
+}
+
+func TestUnknownCommands(t *testing.T) {
+	for _, one := range []struct{ line, unknown string }{
+		{"advice", `unknown command "advice" for "harena"; did you mean advise?`},
+		{"advice today.json --write new.yaml", `unknown command "advice" for "harena"; did you mean advise?`},
+		{"config chek", `unknown command "chek" for "harena config"; did you mean check?`},
+		{"config chek x --json", `unknown command "chek" for "harena config"; did you mean check?`},
+		{"completion bas", `unknown command "bas" for "harena completion"; did you mean bash?`},
+		{"help advice", `unknown command "advice" for "harena"; did you mean advise?`},
+		{"help config chek", `unknown command "chek" for "harena config"; did you mean check?`},
+		{"config unlike", "`harena config --help` lists what there is"},
+		{"unlike", "`harena --help` lists what there is"},
+	} {
+		t.Run(one.line, func(t *testing.T) {
+			got := harena(t, strings.Fields(one.line)...)
+			got.expect(t, 2, one.unknown)
+			if got.out != "" {
+				t.Errorf("it prints %s", got.out)
+			}
+		})
+	}
+	for _, line := range []string{"", "help", "config", "config --help", "help config", "help config check"} {
+		harena(t, strings.Fields(line)...).expect(t, 0, "Usage:")
+	}
 }
 
 func TestAdviseAsJSON(t *testing.T) {

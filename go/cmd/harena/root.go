@@ -21,11 +21,49 @@ on what to set.`,
   harena status 127.0.0.1:9090 -o today.json   record a profile
   harena advise today.json --write new.yaml    what to set, and why
   harena replay capture/ --proto feed.proto    what would my own messages cost?`,
+		Version:       versionText(version),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(newConfig(), newTop(), newAdvise(), newStatus(), newReplay(), newVersion())
 	return root
+}
+
+// refuseUnknown has a command that is only there for its subcommands, and all such below it, refuse
+// others than these. By itself cobra does that at the root alone.
+func refuseUnknown(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		refuseUnknown(sub)
+	}
+	switch {
+	case c.Name() == "help":
+		c.Args = func(c *cobra.Command, topic []string) error {
+			found, rest, err := c.Root().Find(topic)
+			if err != nil || !found.HasSubCommands() {
+				return err
+			}
+			return knownCommand(found, rest)
+		}
+	case c.HasSubCommands():
+		c.Args = knownCommand
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		c.SuggestionsMinimumDistance = 2
+		// The flags behind an unknown command are unknown as well; it is the command that is told.
+		c.Flags().SetInterspersed(false)
+	}
+}
+
+// knownCommand refuses an argument, which would be one of the subcommands if there were such a one.
+func knownCommand(c *cobra.Command, arguments []string) error {
+	if len(arguments) == 0 {
+		return nil
+	}
+	hint := fmt.Sprintf("`%s --help` lists what there is", c.CommandPath())
+	if near := c.SuggestionsFor(arguments[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fmt.Errorf("unknown command %q for %q; %s", arguments[0], c.CommandPath(), hint)
 }
 
 func newVersion() *cobra.Command {
