@@ -55,6 +55,7 @@ func recordedListener(t *testing.T) string {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Authorization") != "Bearer secret" {
 				w.WriteHeader(http.StatusUnauthorized)
+				_, _ = w.Write([]byte(`{"error": "the token is missing or wrong"}`))
 				return
 			}
 			_, _ = w.Write([]byte(text))
@@ -132,13 +133,28 @@ func TestTopOnce(t *testing.T) {
 
 // What another program answers, or nobody, is told as such.
 func TestOtherServers(t *testing.T) {
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte("<html>hello</html>"))
-	}))
-	address := other.URL
-	harena(t, "status", address).expect(t, 2, "is this a live listener?")
-	other.Close()
-	harena(t, "advise", address).expect(t, 2, "is the server's live listener on?")
+	for name, answer := range map[string]http.HandlerFunc{
+		"a page":               func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>hello</html>")) },
+		"another's JSON":       func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"hello": "world"}`)) },
+		"JSON of other types":  func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"language": "go", "pid": "x"}`)) },
+		"a JSON list":          func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`[1, 2]`)) },
+		"nothing":              func(http.ResponseWriter, *http.Request) {},
+		"not found":            http.NotFound,
+		"forbidden":            func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "forbidden", http.StatusForbidden) },
+		"what is not HTTP":     func(w http.ResponseWriter, _ *http.Request) { hijack(t, w, "\x00\x00\x12\x04\x00\x00\x00\x00\x00") },
+		"the connection's end": func(w http.ResponseWriter, _ *http.Request) { hijack(t, w, "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := httptest.NewServer(answer)
+			defer other.Close()
+			for _, arguments := range [][]string{{"status"}, {"advise"}, {"top", "--once", "--interval", "100ms"}} {
+				harena(t, append(arguments, other.URL)...).expect(t, 2, other.URL, "this is not a Harena server")
+			}
+		})
+	}
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	harena(t, "advise", closed.URL).expect(t, 2, "is the server's live listener on?")
 	harena(t, "top", "ftp://x", "--once").expect(t, 2, "no address of a listener")
 	harena(t, "advise", "none.json").expect(t, 2, "no such file")
 	path := filepath.Join(t.TempDir(), "other.json")
@@ -146,6 +162,36 @@ func TestOtherServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	harena(t, "advise", path).expect(t, 2, "no recorded profile")
+}
+
+// hijack answers these bytes in place of HTTP.
+func hijack(t *testing.T, w http.ResponseWriter, bytes string) {
+	connection, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	_, _ = connection.Write([]byte(bytes))
+	connection.Close()
+}
+
+// What a Harena server refuses is told in its words.
+func TestRefusalsOfTheListener(t *testing.T) {
+	t.Setenv("HARENA_LIVE_TOKEN", "")
+	handler, err := live.NewHandler(live.Options{Token: "a-token-of-the-tests"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer handler.Close()
+	edit := func(r *http.Request) { r.RemoteAddr = "192.0.2.9:4711" }
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		edit(r)
+		handler.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	harena(t, "status", server.URL).expect(t, 2, "401", "HARENA_LIVE_TOKEN")
+	edit = func(r *http.Request) { r.Host = "metrics.example" }
+	harena(t, "status", server.URL).expect(t, 2, "421", "not known by the name of the Host header")
 }
 
 // The listener of this repository answers what is read here.

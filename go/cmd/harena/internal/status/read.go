@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -50,33 +51,44 @@ func NewServer(address string) (*Server, error) {
 
 // Status asks for the status.
 func (s *Server) Status(ctx context.Context) (Status, error) {
-	var answer Status
+	_, answer, err := s.status(ctx)
+	return answer, err
+}
+
+// status returns the answer as it came, and read.
+func (s *Server) status(ctx context.Context) ([]byte, Status, error) {
 	data, err := s.get(ctx, "status")
-	if err == nil {
-		err = json.Unmarshal(data, &answer)
-	}
 	if err != nil {
-		return Status{}, fmt.Errorf("%sstatus: %w", s.base, err)
+		return nil, Status{}, err
+	}
+	var answer Status
+	if err := json.Unmarshal(data, &answer); err != nil || answer.Harena == "" || answer.Language == "" {
+		return nil, Status{}, s.isOther("status", "the answer is no status")
 	}
 	answer.clean()
-	return answer, nil
+	return data, answer, nil
 }
 
 // Record returns status and timeline as JSON, with all that the server says, known here or not.
 func (s *Server) Record(ctx context.Context) ([]byte, error) {
-	record := make(map[string]json.RawMessage)
-	for _, part := range []string{"status", "timeline"} {
-		data, err := s.get(ctx, part)
-		if err != nil {
-			return nil, fmt.Errorf("%s%s: %w", s.base, part, err)
-		}
-		if !json.Valid(data) {
-			return nil, fmt.Errorf("%s%s: the answer is no JSON; is this a live listener?", s.base, part)
-		}
-		record[part] = data
+	now, _, err := s.status(ctx)
+	if err != nil {
+		return nil, err
 	}
-	data, err := json.MarshalIndent(record, "", " ")
+	line, err := s.get(ctx, "timeline")
+	if err != nil {
+		return nil, err
+	}
+	if !json.Valid(line) {
+		return nil, s.isOther("timeline", "the answer is no JSON")
+	}
+	data, err := json.MarshalIndent(map[string]json.RawMessage{"status": now, "timeline": line}, "", " ")
 	return append(data, '\n'), err
+}
+
+// isOther says that another program answers.
+func (s *Server) isOther(part, why string) error {
+	return fmt.Errorf("%s%s: this is not a Harena server: %s; give the address of its live listener", s.base, part, why)
 }
 
 func (s *Server) get(ctx context.Context, part string) ([]byte, error) {
@@ -90,21 +102,37 @@ func (s *Server) get(ctx context.Context, part string) ([]byte, error) {
 		request.Header.Set("Authorization", "Bearer "+s.token)
 	}
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
+	var failed *net.OpError
+	switch {
+	case err == nil:
+	case errors.As(err, &failed) && failed.Op == "dial", errors.Is(err, context.DeadlineExceeded):
 		return nil, fmt.Errorf("nothing answers; is the server's live listener on? (%w)", err)
+	case errors.Is(err, context.Canceled):
+		return nil, err
+	default:
+		return nil, s.isOther(part, errors.Unwrap(err).Error())
 	}
 	defer response.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(response.Body, answerBytesMax))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s%s: %w", s.base, part, err)
 	}
-	switch response.StatusCode {
-	case http.StatusOK:
+	if response.StatusCode == http.StatusOK {
 		return data, nil
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return nil, fmt.Errorf("%s; set %s to the listener's token", response.Status, TokenVariable)
 	}
-	return nil, fmt.Errorf("%s; is this a live listener?", response.Status)
+	var refusal struct {
+		Error string `json:"error"`
+	}
+	_ = json.Unmarshal(data, &refusal)
+	reason := fmt.Sprintf("%s%s: %s: %s", s.base, part, response.Status, printable(refusal.Error))
+	switch {
+	case refusal.Error == "":
+	case response.StatusCode == http.StatusUnauthorized, response.StatusCode == http.StatusForbidden:
+		return nil, fmt.Errorf("%s; set %s to the listener's token", reason, TokenVariable)
+	case response.StatusCode == http.StatusMisdirectedRequest:
+		return nil, errors.New(reason)
+	}
+	return nil, s.isOther(part, "it answers "+response.Status)
 }
 
 // Parse reads a recorded profile, or the bare answer to a request for the status.
