@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"github.com/harena-project/harena/go/cmd/harena/internal/advise"
@@ -46,6 +47,10 @@ scroll, q ends.`,
 				return err
 			}
 			if !once {
+				screen, isFile := c.OutOrStdout().(*os.File)
+				if !isFile || !term.IsTerminal(screen.Fd()) {
+					return errors.New("there is no terminal to show the methods on; --once prints them once, as plain text")
+				}
 				return top.Run(c.Context(), server, interval, view)
 			}
 			// Two answers, as a rate needs them.
@@ -133,6 +138,10 @@ docs/advisor.md explains the rules.`,
 			if path == "" {
 				return nil
 			}
+			if !report.HasSettings() {
+				fmt.Fprintf(c.ErrOrStderr(), "no setting is advised: nothing is written to %s\n", path)
+				return nil
+			}
 			return write(c, path, report.File(arguments[0]), force)
 		},
 	}
@@ -161,6 +170,6 @@ func write(c *cobra.Command, path, text string, force bool) error {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "written to %s\n", path)
-	return err
+	fmt.Fprintf(c.ErrOrStderr(), "written to %s\n", path) // standard output may be JSON
+	return nil
 }

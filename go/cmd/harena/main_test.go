@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -129,6 +131,52 @@ func TestTopOnce(t *testing.T) {
 	}
 	harena(t, "top", address, "--sort", "colour").expect(t, 2, "--sort is", "refused")
 	harena(t, "top", address, "--interval", "1ms").expect(t, 2, "at least 100ms")
+}
+
+// The tests' output is no terminal.
+func TestTopWithoutATerminal(t *testing.T) {
+	got := harena(t, "top", "127.0.0.1:9090")
+	got.expect(t, 2, "no terminal", "--once")
+	if strings.Contains(got.err, "bubbletea") {
+		t.Errorf("it speaks of its own parts: %s", got.err)
+	}
+}
+
+func TestAdviseWithoutAdviceWritesNothing(t *testing.T) {
+	data, err := os.ReadFile(recordedStatus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var quiet map[string]any
+	if err := json.Unmarshal(data, &quiet); err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range quiet["methods"].([]any) {
+		method.(map[string]any)["requests"] = 0
+	}
+	if data, err = json.Marshal(quiet); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	profile, settings := filepath.Join(folder, "profile.json"), filepath.Join(folder, "harena.yaml")
+	if err := os.WriteFile(profile, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	harena(t, "advise", profile, "--write", settings).expect(t, 0, "no setting is advised: nothing is written to "+settings)
+	if _, err := os.Stat(settings); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is there: %v", err)
+	}
+	if err := os.WriteFile(settings, []byte("version: 1\nmode: codec\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := harena(t, "advise", profile, "--write", settings, "--force", "--json")
+	got.expect(t, 0, "nothing is written")
+	if !json.Valid([]byte(got.out)) {
+		t.Errorf("what scripts read is no JSON: %s", got.out)
+	}
+	if kept, err := os.ReadFile(settings); err != nil || string(kept) != "version: 1\nmode: codec\n" {
+		t.Errorf("the file has become %q (%v)", kept, err)
+	}
 }
 
 // What another program answers, or nobody, is told as such.

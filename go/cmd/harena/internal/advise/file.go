@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,11 @@ func (r Report) File(source string) string {
 		write("    ", a)
 	}
 	return out.String()
+}
+
+// HasSettings says whether a file would have anything of the advice in it.
+func (r Report) HasSettings() bool {
+	return slices.ContainsFunc(r.Advices, func(a Advice) bool { return a.Key != "" })
 }
 
 // settings returns the advice of a section that a file can have.
