@@ -1,6 +1,8 @@
 # What Harena builds on, found once for the whole tree. Each absence names the package that mends it.
 include_guard(GLOBAL)
 
+# A project that adds this one links to the same libraries, from a folder above.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL TRUE)
 find_package(Threads REQUIRED)
 
 if(HARENA_GRPC AND NOT HARENA_PB)

@@ -35,12 +35,6 @@ function(harena_generate)
     endif()
   endforeach()
 
-  # The plugin is our own target inside this repository and an imported one behind find_package.
-  set(plugin protoc-gen-harena)
-  if(TARGET harena::protoc-gen-harena)
-    set(plugin harena::protoc-gen-harena)
-  endif()
-
   set(out_dir ${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}.gen)
   file(MAKE_DIRECTORY ${out_dir})
   set(flags)
@@ -77,9 +71,9 @@ function(harena_generate)
   endif()
   if(parameters)
     list(JOIN parameters "," parameters)
-    list(APPEND flags --plugin=protoc-gen-harena=$<TARGET_FILE:${plugin}>
+    list(APPEND flags --plugin=protoc-gen-harena=$<TARGET_FILE:harena::protoc-gen-harena>
          --harena_out=${parameters}:${out_dir})
-    list(APPEND tools ${plugin})
+    list(APPEND tools harena::protoc-gen-harena)
   endif()
 
   set(protos)
