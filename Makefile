@@ -52,10 +52,11 @@ live: build/release/build.ninja  ## A demo server with load and its live page, u
 	python3 bench/live/run.py --build-dir build/release --language '$(LANGUAGE)' --address '$(ADDRESS)' \
 	  --seconds '$(DURATION)'
 
-tour: package build/release/build.ninja  ## Packages, live page, load, the advisor's file applied, the saving compared: unattended, 9 minutes (root; out/tour)
-	tools/setup.sh chromium chromium-driver python3-selenium
+# Debian's own Python has Debian's packages.
+tour: $(if $(QUICK),cli,package) build/release/build.ninja  ## Packages, live page, load, the advisor's file applied, the saving compared: unattended, 9 minutes (root; out/tour; QUICK=1: one minute, no root, neither packages nor browser)
+	$(if $(QUICK),,tools/setup.sh chromium chromium-driver python3-selenium mmdebstrap iproute2)
 	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
-	/usr/bin/python3 -B bench/tour/run.py $(ARGS)
+	/usr/bin/python3 -B bench/tour/run.py $(if $(QUICK),--quick)
 
 # ARGS as `python3 bench/replay/run.py --help` says.
 replay: build/release/build.ninja  ## What your own messages would cost: ARGS="CAPTURE --proto FILE ..." (docs/replay.md)
