@@ -10,7 +10,7 @@ namespace {
 // Held by a change from before to after, so that what a listener sees in between is of one alone.
 struct Listeners {
   std::mutex mutex;
-  std::vector<ChangeListener*> all;
+  std::vector<const std::function<void(const char* who)>*> all;
 
   // Never destroyed: listeners may be static objects.
   static Listeners& Get() {
@@ -24,22 +24,22 @@ struct Listeners {
 void ChangeAs(const char* who, const std::function<void()>& change) {
   Listeners& listeners = Listeners::Get();
   std::lock_guard lock(listeners.mutex);
-  for (const ChangeListener* listener : listeners.all) listener->listen_(nullptr);
+  for (const auto* listen : listeners.all) (*listen)(nullptr);
   change();
-  for (const ChangeListener* listener : listeners.all) listener->listen_(who);
+  for (const auto* listen : listeners.all) (*listen)(who);
 }
 
 ChangeListener::ChangeListener(std::function<void(const char* who)> listen)
     : listen_(std::move(listen)) {
   Listeners& listeners = Listeners::Get();
   std::lock_guard lock(listeners.mutex);
-  listeners.all.push_back(this);
+  listeners.all.push_back(&listen_);
 }
 
 ChangeListener::~ChangeListener() {
   Listeners& listeners = Listeners::Get();
   std::lock_guard lock(listeners.mutex);
-  std::erase(listeners.all, this);
+  std::erase(listeners.all, &listen_);
 }
 
 }  // namespace harena::pb

@@ -23,8 +23,6 @@ class ChangeListener {
   ChangeListener& operator=(const ChangeListener&) = delete;
 
  private:
-  friend void ChangeAs(const char* who, const std::function<void()>& change);
-
   const std::function<void(const char* who)> listen_;
 };
 
