@@ -123,7 +123,8 @@ test-hostile: build/release/build.ninja  ## Damaged requests, cut anywhere into 
 	/usr/bin/python3 -B bench/hostile/run.py --build-dir build/release --out out/hostile $(if $(QUICK),--quick) \
 	  $(if $(REQUESTS),--requests $(REQUESTS)) $(ARGS)
 
-test-valgrind: build  ## The C++ unit tests of the optimised build under Valgrind's memcheck (takes an hour; VALGRIND_TESTS=pattern)
+test-valgrind: build  ## The C++ unit tests of the optimised build under Valgrind's memcheck (installs valgrind; takes an hour; VALGRIND_TESTS=pattern)
+	@command -v valgrind >/dev/null || tools/setup.sh valgrind
 	tools/valgrind.sh build/release '$(VALGRIND_TESTS)'
 
 # New inputs are kept, so that the next run goes on where this one stopped. Each ends with a table of what
