@@ -53,7 +53,7 @@ live: build/release/build.ninja  ## A demo server with load and its live page, u
 	  --seconds '$(DURATION)'
 
 # Debian's own Python has Debian's packages.
-tour: $(if $(QUICK),cli,package) build/release/build.ninja  ## Packages, live page, load, the advisor's file applied, the saving compared: unattended, 9 minutes (root; out/tour; QUICK=1: one minute, no root, neither packages nor browser)
+tour: $(if $(QUICK),cli,package) build/release/build.ninja  ## Packages, live page, load, the advisor's file applied, the saving compared: unattended, 9 minutes (root, out/tour; QUICK=1 takes one, without packages, browser and root)
 	$(if $(QUICK),,tools/setup.sh chromium chromium-driver python3-selenium mmdebstrap iproute2)
 	cmake --build build/release -j $(JOBS) --target harena_demo_server_codec harena_demo_loader
 	/usr/bin/python3 -B bench/tour/run.py $(if $(QUICK),--quick)
