@@ -70,8 +70,9 @@ MessageArena::~MessageArena() {
 // What stands before an arena that is not ours may be anything, poisoned bytes included.
 HARENA_NO_SANITIZE HARENA_NOINLINE MessageArena* MessageArena::FindSlow(
     const google::protobuf::Arena* arena) noexcept {
-  // Ours lie in a scope's block. Anybody else's are asked no further: what is before them need not
-  // even be mapped.
+  // Ours lie in a scope's block, aligned. Anybody else's are asked no further: what is before them
+  // need not even be mapped.
+  if (!Home::CanBeAround(arena)) return nullptr;
   const Home* const home = Home::Around(arena);
   if (PagePool::OwnerOf(home) == nullptr) return nullptr;
   if (home->mark != home->MarkHere()) return nullptr;

@@ -96,8 +96,9 @@ class MessageArena final : public ScopeCompanion {
   friend struct ParseGuard;
 
   // The protobuf arena with a mark right before it, by which it is known for ours: protobuf gives
-  // code that runs inside of messages the arena's address and nothing else.
-  struct Home {
+  // code that runs inside of messages the arena's address and nothing else. The alignment has mark
+  // and arena begin in one page: wherever the arena's address can be read, the mark's can.
+  struct alignas(32) Home {
     MessageArena* owner = nullptr;
     uintptr_t mark = 0;
     alignas(google::protobuf::Arena) std::byte place[sizeof(google::protobuf::Arena)];
@@ -116,16 +117,19 @@ class MessageArena final : public ScopeCompanion {
       return reinterpret_cast<const Home*>(reinterpret_cast<const std::byte*>(arena) -
                                            offsetof(Home, place));
     }
+    // False at an address that none of ours can have.
+    static bool CanBeAround(const google::protobuf::Arena* arena) noexcept {
+      return reinterpret_cast<uintptr_t>(arena) % alignof(Home) == offsetof(Home, place);
+    }
   };
+  static_assert(offsetof(Home, place) < alignof(Home));
 
   MessageArena(Scope& scope, std::span<std::byte> start);
   HARENA_NO_SANITIZE static MessageArena* FindInline(const google::protobuf::Arena* arena) noexcept;
   static MessageArena* FindSlow(const google::protobuf::Arena* arena) noexcept;
 
   // The arena that was last found for ours on this thread. It may be gone, and another one may
-  // stand in its place: the mark tells. What it saves is asking whose memory that is. (The bytes
-  // before it can be read: an arena of ours never starts a page, so neither does one that stands at
-  // its address.)
+  // stand in its place: the mark tells. What it saves is asking whose memory that is.
   static thread_local constinit inline const google::protobuf::Arena* last_found_ = nullptr;
 
   const size_t start_bytes_;

@@ -1,11 +1,16 @@
 // Messages on a scope.
 #include "harena/pb/message_arena.h"
 
+#include <sys/mman.h>
+
 #include <memory>
+#include <new>
 #include <optional>
 
+#include <google/protobuf/arena.h>
 #include <gtest/gtest.h>
 
+#include "harena/base/poison.h"
 #include "harena/mem/test_pool.h"
 #include "harena/pb/message.h"
 #include "harena/scope/scope_pool.h"
@@ -178,6 +183,49 @@ TEST(MessageArena, ASmallRestIsLeftToTheHandler) {
   EXPECT_EQ(pool.stats().blocks_allocated, 2u);
   EXPECT_NE(scope.arena().TryAllocate(1000), nullptr);
   EXPECT_EQ(pool.stats().blocks_allocated, 2u);
+}
+
+// Somebody's arena where one of ours was, and no memory before its page.
+TEST(MessageArena, AForeignArenaIsToldWithoutAReadBeforeItsPage) {
+  constexpr size_t kOsPageBytes = 4096;
+  const auto page_of = [](const void* address) {
+    return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(address) & -kOsPageBytes);
+  };
+  for (size_t before_bytes = 0; before_bytes < kOsPageBytes; before_bytes += 8) {
+    void* place = nullptr;
+    {
+      PagePool pool(TestOptions());
+      Scope scope({.page_pool = &pool});
+      static_cast<void>(scope.arena().Allocate(kOsPageBytes + before_bytes, 8));
+      place = &MessageArena::Of(scope).arena();
+      ASSERT_NE(MessageArena::Find(static_cast<google::protobuf::Arena*>(place)), nullptr);
+    }
+    ASSERT_EQ(PagePool::OwnerOf(place), nullptr);
+    char* const page = page_of(place);
+    const size_t bytes = 2 * kOsPageBytes;  // the arena may go on in the next page
+    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    ASSERT_EQ(mmap(page - kOsPageBytes, kOsPageBytes, PROT_NONE, kFlags, -1, 0),
+              page - kOsPageBytes);
+    ASSERT_EQ(mmap(page, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0), page);
+    Unpoison(page, bytes);
+    auto* const foreign = ::new (place) google::protobuf::Arena;
+    EXPECT_EQ(MessageArena::Find(foreign), nullptr);
+    std::destroy_at(foreign);
+    ASSERT_EQ(munmap(page - kOsPageBytes, kOsPageBytes + bytes), 0);
+  }
+}
+
+// The same in a block of ours, before which nobody may read either.
+TEST(MessageArena, AForeignArenaAtTheStartOfAGuardedBlockIsTold) {
+  PagePoolOptions options = TestOptions();
+  options.guard_pages = true;
+  PagePool pool(options);
+  const Block block = pool.TryAllocate(kPageBytes);
+  ASSERT_TRUE(block);
+  auto* const foreign = ::new (block.data) google::protobuf::Arena;
+  EXPECT_EQ(MessageArena::Find(foreign), nullptr);
+  std::destroy_at(foreign);
+  pool.Free(block.data, block.bytes);
 }
 
 }  // namespace
