@@ -28,9 +28,9 @@ packages=(
   # benchmarks and the demo: the allocators of the comparison and the report's charts among them
   libbenchmark-dev libcli11-dev libjs-chart.js
   libtcmalloc-minimal4 libjemalloc2 libmimalloc2.0
-  # second compiler (sanitizer builds), formatter, static analysis
+  # second compiler (sanitizer builds), second linker (one test), formatter, static analysis
   "clang-$CLANG_VERSION" "libclang-rt-$CLANG_VERSION-dev" "clang-format-$CLANG_VERSION"
-  "clang-tidy-$CLANG_VERSION"
+  "clang-tidy-$CLANG_VERSION" "lld-$CLANG_VERSION"
 )
 # One program per package group that a build cannot do without.
 programs=(c++ cmake ninja pkg-config python3 protoc grpc_cpp_plugin)

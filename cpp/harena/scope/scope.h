@@ -166,8 +166,10 @@ size_t FirstBlockBytes(const PagePool& pool, size_t wanted_bytes, size_t bytes_m
 /// Null when the budget or the system refuses the first block; `*refusal` then says which.
 ScopeCore* TryMakeCore(const ScopeOptions& options, Refusal* refusal) noexcept;
 
+// Its address tells one type from another. Not a constant: compilers and linkers may fold those
+// that are alike into one.
 template <typename T>
-inline constexpr char kTypeTag = 0;
+inline constinit char type_tag = 0;
 
 }  // namespace scope_internal
 
@@ -265,14 +267,14 @@ class Scope {
   template <typename T>
   T& companion() {
     for (auto* entry = core_->companions; entry != nullptr; entry = entry->next) {
-      if (entry->type == &scope_internal::kTypeTag<T>) return *static_cast<T*>(entry->object);
+      if (entry->type == &scope_internal::type_tag<T>) return *static_cast<T*>(entry->object);
     }
     using Companion = scope_internal::ScopeCore::Companion;
     auto* entry =
         static_cast<Companion*>(core_->arena.Allocate(sizeof(Companion), alignof(Companion)));
     T* object = core_->arena.template Create<T>(*this);
     core_->companions =
-        ::new (entry) Companion{&scope_internal::kTypeTag<T>, object, core_->companions};
+        ::new (entry) Companion{&scope_internal::type_tag<T>, object, core_->companions};
     return *object;
   }
 

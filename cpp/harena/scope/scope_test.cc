@@ -194,6 +194,7 @@ TEST_F(ScopeTest, ACompanionIsMadeOnceAndEndsWithTheScope) {
     auto& other = scope.companion<OtherCompanion>();
     EXPECT_EQ(&scope.companion<CountingCompanion>(), &companion);
     EXPECT_EQ(&scope.companion<OtherCompanion>(), &other);
+    EXPECT_NE(static_cast<void*>(&other), static_cast<void*>(&companion));
     EXPECT_EQ(companion.scope, &scope.arena());
     EXPECT_EQ(CountingCompanion::made, 1);
 
