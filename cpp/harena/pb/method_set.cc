@@ -98,7 +98,7 @@ void MethodSet::Decay(bool trim_heap) noexcept {
     give_back_all ? method->keeper().Trim() : method->keeper().Decay();
   }
   for (PagePool* pool : pools) give_back_all ? pool->Trim() : pool->Decay();
-  if (give_back_all) codec::TrimStringBodies();
+  give_back_all ? codec::TrimStringBodies() : codec::DecayStringBodies();
   if (give_back_all && trim_heap) TrimHeap();
 }
 

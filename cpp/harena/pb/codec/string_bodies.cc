@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <new>
-#include <vector>
+#include <type_traits>
+#include <utility>
 
 #include "harena/base/compiler.h"
 #include "harena/base/poison.h"
@@ -21,8 +23,18 @@ using layout::StringImage;
 constexpr std::array<uint16_t, 14> kBodyBytes = {32,  48,  64,  96,   128,  192,  256,
                                                  384, 512, 768, 1024, 1536, 2048, 4096};
 constexpr size_t kClasses = kBodyBytes.size();
-// How many bodies move between a thread and the shared list at once.
-constexpr size_t kBatch = 128;
+// Bodies move between a thread and the shared list by whole batches of about so many bytes.
+constexpr size_t kBatchBytes = size_t{16} << 10;
+// A thread is over its bound when a batch more would be. Then some class has a batch to give.
+constexpr size_t kThreadBytesMax = kThreadBodiesBytesMax - kBatchBytes;
+static_assert(kThreadBytesMax > kClasses * kBatchBytes);
+
+constexpr size_t BatchOf(size_t size_class) noexcept {
+  return kBatchBytes / kBodyBytes[size_class];
+}
+constexpr size_t BatchBytes(size_t size_class) noexcept {
+  return BatchOf(size_class) * kBodyBytes[size_class];
+}
 
 // For every 16 bytes, the smallest class that holds them.
 constexpr auto kClassOf = [] {
@@ -35,61 +47,89 @@ constexpr auto kClassOf = [] {
 
 constexpr size_t ClassFor(size_t body_bytes) noexcept { return kClassOf[(body_bytes + 15) / 16]; }
 
-using Bodies = std::vector<char*>;
+// What a free body holds. Nothing else is needed to list it.
+struct Link {
+  char* next;
+  char* next_batch;  // of a batch's first body
+};
+
+// At the end under ASan: who reads an ended string reads its beginning first. The link itself is
+// not poisoned, or the leak checker would not follow it.
+constexpr size_t LinkAt(size_t size_class) noexcept {
+  return HARENA_ASAN ? kBodyBytes[size_class] - sizeof(Link) : 0;
+}
+HARENA_INLINE Link& LinkOf(char* body, size_t size_class) noexcept {
+  return *std::launder(reinterpret_cast<Link*>(body + LinkAt(size_class)));
+}
 
 char* NewBody(size_t size_class) { return std::allocator<char>().allocate(kBodyBytes[size_class]); }
 
-void DeleteBodies(size_t size_class, Bodies& bodies, size_t kept) noexcept {
-  for (size_t i = kept; i < bodies.size(); ++i) {
-    Unpoison(bodies[i], kBodyBytes[size_class]);
-    std::allocator<char>().deallocate(bodies[i], kBodyBytes[size_class]);
+void DeleteChain(size_t size_class, char* first) noexcept {
+  while (first != nullptr) {
+    char* const body = std::exchange(first, LinkOf(first, size_class).next);
+    Unpoison(body, kBodyBytes[size_class]);
+    std::allocator<char>().deallocate(body, kBodyBytes[size_class]);
   }
-  bodies.resize(std::min(kept, bodies.size()));
 }
+
+// Batches of one class, chained.
+struct Batches {
+  char* first = nullptr;
+  size_t count = 0;
+
+  HARENA_INLINE void Push(size_t size_class, char* batch) noexcept {
+    LinkOf(batch, size_class).next_batch = first;
+    first = batch;
+    ++count;
+  }
+  // REQUIRES: there is one.
+  HARENA_INLINE char* Pop(size_t size_class) noexcept {
+    --count;
+    return std::exchange(first, LinkOf(first, size_class).next_batch);
+  }
+  void Delete(size_t size_class) noexcept {
+    while (count != 0) DeleteChain(size_class, Pop(size_class));
+  }
+};
 
 class SharedBodies {
  public:
   // Never destroyed: threads may end after main() did.
   static SharedBodies& Get() noexcept {
-    static auto* shared = new SharedBodies;
-    return *shared;
+    static constinit SharedBodies shared;
+    return shared;
   }
 
-  // Takes the upper `count` of `from`; what is over the bound goes back to the heap.
-  void Take(size_t size_class, Bodies& from, size_t count) noexcept {
-    const size_t rest = from.size() - count;
-    size_t taken = 0;
+  // What would be over the bound goes back to the heap.
+  void Take(size_t size_class, char* batch) noexcept {
     {
       const std::lock_guard lock(mutex_);
-      const size_t room = (kSharedBodiesBytesMax - std::min(bytes_, kSharedBodiesBytesMax)) /
-                          kBodyBytes[size_class];
-      try {
-        taken = std::min(room, count);
-        bodies_[size_class].insert(bodies_[size_class].end(),
-                                   from.end() - static_cast<ptrdiff_t>(taken), from.end());
-        bytes_ += taken * kBodyBytes[size_class];
-      } catch (const std::bad_alloc&) {
-        taken = 0;
+      if (bytes_ + BatchBytes(size_class) <= kSharedBodiesBytesMax) {
+        classes_[size_class].batches.Push(size_class, batch);
+        bytes_ += BatchBytes(size_class);
+        return;
       }
     }
-    from.resize(from.size() - taken);
-    DeleteBodies(size_class, from, rest);
+    DeleteChain(size_class, batch);
   }
 
-  void Give(size_t size_class, Bodies& to, size_t count) {
+  // Null when there is none.
+  char* Give(size_t size_class) noexcept {
     const std::lock_guard lock(mutex_);
-    Bodies& bodies = bodies_[size_class];
-    const size_t given = std::min(count, bodies.size());
-    to.insert(to.end(), bodies.end() - static_cast<ptrdiff_t>(given), bodies.end());
-    bodies.resize(bodies.size() - given);
-    bytes_ -= given * kBodyBytes[size_class];
+    Class& of = classes_[size_class];
+    if (of.batches.count == 0) return nullptr;
+    bytes_ -= BatchBytes(size_class);
+    char* const batch = of.batches.Pop(size_class);
+    of.fewest = std::min(of.fewest, of.batches.count);
+    return batch;
   }
 
+  void Decay() noexcept {
+    for (size_t i = 0; i < kClasses; ++i) TakeOut(i, classes_[i].fewest).Delete(i);
+  }
   void Trim() noexcept {
     trims_.fetch_add(1, std::memory_order_relaxed);
-    const std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < kClasses; ++i) DeleteBodies(i, bodies_[i], 0);
-    bytes_ = 0;
+    for (size_t i = 0; i < kClasses; ++i) TakeOut(i, SIZE_MAX).Delete(i);
   }
   // Grows with every Trim(), so that threads see that there was one.
   uint64_t trims() const noexcept { return trims_.load(std::memory_order_relaxed); }
@@ -100,11 +140,31 @@ class SharedBodies {
   }
 
  private:
+  struct Class {
+    Batches batches;
+    size_t fewest = 0;  // of the batches that were here since the last Decay()
+  };
+
+  // At most `count`, which is read under the lock.
+  Batches TakeOut(size_t size_class, const size_t& count) noexcept {
+    const std::lock_guard lock(mutex_);
+    Class& of = classes_[size_class];
+    Batches out;
+    const size_t kept = of.batches.count - std::min(count, of.batches.count);
+    while (of.batches.count > kept) {
+      out.Push(size_class, of.batches.Pop(size_class));
+      bytes_ -= BatchBytes(size_class);
+    }
+    of.fewest = kept;
+    return out;
+  }
+
   std::atomic<uint64_t> trims_{0};
   std::mutex mutex_;
-  std::array<Bodies, kClasses> bodies_;
+  std::array<Class, kClasses> classes_;
   size_t bytes_ = 0;
 };
+static_assert(std::is_trivially_destructible_v<SharedBodies>);
 
 class ThreadBodies {
  public:
@@ -113,7 +173,8 @@ class ThreadBodies {
     current_ = nullptr;
     ended_ = true;
     for (size_t i = 0; i < kClasses; ++i) {
-      SharedBodies::Get().Take(i, bodies_[i], bodies_[i].size());
+      while (classes_[i].spares.count != 0) Unload(i);
+      DeleteChain(i, classes_[i].first);
     }
   }
   ThreadBodies(const ThreadBodies&) = delete;
@@ -126,36 +187,50 @@ class ThreadBodies {
 
   // Null when there is none.
   HARENA_INLINE char* Pop(size_t size_class) noexcept {
-    Bodies& bodies = bodies_[size_class];
-    if (HARENA_UNLIKELY(bodies.empty()) && !Refill(size_class)) return nullptr;
-    char* const body = bodies.back();
-    bodies.pop_back();
+    Class& of = classes_[size_class];
+    if (HARENA_UNLIKELY(of.count == 0) && !Refill(size_class)) return nullptr;
+    --of.count;
+    char* const body = std::exchange(of.first, LinkOf(of.first, size_class).next);
     bytes_ -= kBodyBytes[size_class];
     Unpoison(body, kBodyBytes[size_class]);
     return body;
   }
 
-  // False when it is not kept.
-  HARENA_INLINE bool Push(size_t size_class, char* body) noexcept {
-    Bodies& bodies = bodies_[size_class];
-    if (HARENA_UNLIKELY(bodies.size() == bodies.capacity()) && !MakeRoom(bodies)) return false;
-    bodies.push_back(body);
+  HARENA_INLINE void Push(size_t size_class, char* body) noexcept {
+    Class& of = classes_[size_class];
+    if (HARENA_UNLIKELY(of.count == BatchOf(size_class))) {
+      of.spares.Push(size_class, std::exchange(of.first, nullptr));
+      of.count = 0;
+    }
+    ::new (body + LinkAt(size_class)) Link{of.first, nullptr};
+    of.first = body;
+    ++of.count;
     bytes_ += kBodyBytes[size_class];
     // Nobody may read what a string had that has ended.
-    Poison(body, kBodyBytes[size_class]);
-    if (HARENA_UNLIKELY(bytes_ > kThreadBodiesBytesMax)) Unload();
-    return true;
+    const size_t begin = LinkAt(size_class) == 0 ? sizeof(Link) : 0;
+    Poison(body + begin, kBodyBytes[size_class] - sizeof(Link));
+    if (HARENA_UNLIKELY(bytes_ > kThreadBytesMax)) UnloadMost();
   }
 
   void Trim() noexcept {
     trims_seen_ = SharedBodies::Get().trims();
-    for (size_t i = 0; i < kClasses; ++i) DeleteBodies(i, bodies_[i], 0);
+    for (size_t i = 0; i < kClasses; ++i) {
+      classes_[i].spares.Delete(i);
+      DeleteChain(i, classes_[i].first);
+      classes_[i] = {};
+    }
     bytes_ = 0;
   }
-  bool trim_missed() const noexcept { return trims_seen_ != SharedBodies::Get().trims(); }
   size_t bytes() const noexcept { return bytes_; }
 
  private:
+  // A batch that is being filled or emptied, and whole ones.
+  struct Class {
+    char* first = nullptr;
+    size_t count = 0;
+    Batches spares;
+  };
+
   HARENA_NOINLINE static ThreadBodies* Begin() noexcept {
     if (ended_) return nullptr;
     thread_local ThreadBodies bodies;
@@ -164,43 +239,37 @@ class ThreadBodies {
   }
 
   HARENA_NOINLINE bool Refill(size_t size_class) noexcept {
-    if (trim_missed()) Trim();
-    try {
-      SharedBodies::Get().Give(size_class, bodies_[size_class], kBatch);
-    } catch (const std::bad_alloc&) {
-      return false;
+    if (trims_seen_ != SharedBodies::Get().trims()) Trim();
+    Class& of = classes_[size_class];
+    if (of.spares.count != 0) {
+      of.first = of.spares.Pop(size_class);
+    } else {
+      of.first = SharedBodies::Get().Give(size_class);
+      if (of.first == nullptr) return false;
+      bytes_ += BatchBytes(size_class);
     }
-    bytes_ += bodies_[size_class].size() * kBodyBytes[size_class];
-    return !bodies_[size_class].empty();
-  }
-
-  HARENA_NOINLINE static bool MakeRoom(Bodies& bodies) noexcept {
-    try {
-      bodies.reserve(std::max<size_t>(kBatch, 2 * bodies.capacity()));
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
+    of.count = BatchOf(size_class);
     return true;
   }
 
-  // Half of the class that holds most.
-  HARENA_NOINLINE void Unload() noexcept {
-    size_t fullest = 0;
+  // REQUIRES: there is a spare batch.
+  void Unload(size_t size_class) noexcept {
+    bytes_ -= BatchBytes(size_class);
+    SharedBodies::Get().Take(size_class, classes_[size_class].spares.Pop(size_class));
+  }
+  HARENA_NOINLINE void UnloadMost() noexcept {
+    size_t most = 0;
     for (size_t i = 1; i < kClasses; ++i) {
-      if (bodies_[i].size() * kBodyBytes[i] > bodies_[fullest].size() * kBodyBytes[fullest]) {
-        fullest = i;
-      }
+      if (classes_[i].spares.count > classes_[most].spares.count) most = i;
     }
-    const size_t count = (bodies_[fullest].size() + 1) / 2;
-    bytes_ -= count * kBodyBytes[fullest];
-    SharedBodies::Get().Take(fullest, bodies_[fullest], count);
+    Unload(most);
   }
 
   // A pointer, because a thread_local with a destructor is asked at each use whether it is there.
   static thread_local constinit inline ThreadBodies* current_ = nullptr;
   static thread_local constinit inline bool ended_ = false;
 
-  std::array<Bodies, kClasses> bodies_;
+  std::array<Class, kClasses> classes_;
   size_t bytes_ = 0;
   uint64_t trims_seen_ = SharedBodies::Get().trims();
 };
@@ -230,8 +299,8 @@ void EndLongString(std::string& string) noexcept {
   if (HARENA_LIKELY(body_bytes <= kBodyBytesMax)) {
     const size_t size_class = ClassFor(body_bytes);
     ThreadBodies* const bodies = ThreadBodies::Get();
-    if (HARENA_LIKELY(kBodyBytes[size_class] == body_bytes && bodies != nullptr) &&
-        bodies->Push(size_class, image.data)) {
+    if (HARENA_LIKELY(kBodyBytes[size_class] == body_bytes && bodies != nullptr)) {
+      bodies->Push(size_class, image.data);
       StringImage::Write(&string, "", 0);
       return;
     }
@@ -243,6 +312,8 @@ void TrimStringBodies() noexcept {
   SharedBodies::Get().Trim();
   if (ThreadBodies* bodies = ThreadBodies::Get()) bodies->Trim();
 }
+
+void DecayStringBodies() noexcept { SharedBodies::Get().Decay(); }
 
 StringBodyStats GetStringBodyStats() noexcept {
   const ThreadBodies* bodies = ThreadBodies::Get();

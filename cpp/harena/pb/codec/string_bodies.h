@@ -15,7 +15,8 @@ namespace harena::pb::codec {
 /// body came from operator new and may go to operator delete.
 ///
 /// Bodies are kept by size per thread, up to a bound; what is over it goes to a list that all
-/// threads share, bounded too, because an RPC often ends on another thread than it began on.
+/// threads share, bounded too, because an RPC often ends on another thread than it began on. A free
+/// body holds its own place in these lists, so the bounds are all that they take.
 /// Thread rule: any thread. Strings keep no tie to the thread they were made on.
 
 /// Constructs a string with that content at `place`. Throws std::bad_alloc.
@@ -28,8 +29,11 @@ HARENA_INLINE std::string* CopyString(void* place, const std::string& text);
 inline void EndString(std::string& string) noexcept;
 
 /// Gives the shared list's bodies back to the heap, and the calling thread's; other threads give
-/// theirs with their next string.
+/// theirs with a later string.
 void TrimStringBodies() noexcept;
+
+/// Gives back to the heap what has lain in the shared list, unused, since the last call.
+void DecayStringBodies() noexcept;
 
 struct StringBodyStats {
   size_t bytes_shared = 0;  ///< In the list that all threads share.
@@ -40,7 +44,7 @@ StringBodyStats GetStringBodyStats() noexcept;
 /// Longer bodies are not kept.
 inline constexpr size_t kBodyBytesMax = 4096;
 /// What one thread keeps, and what the shared list keeps, at most.
-inline constexpr size_t kThreadBodiesBytesMax = size_t{2} << 20;
+inline constexpr size_t kThreadBodiesBytesMax = size_t{512} << 10;
 inline constexpr size_t kSharedBodiesBytesMax = size_t{32} << 20;
 
 /// EndString() for a string that has a body.

@@ -72,8 +72,8 @@ TEST_F(StringBodies, SteadyStateTakesNothingFromTheHeap) {
 }
 
 TEST_F(StringBodies, AllIsGivenBackByTrim) {
-  const ptrdiff_t before = HeapBalance();
   std::vector<Place> places(500);
+  const ptrdiff_t before = HeapBalance();
   for (Place& place : places) place.Make(std::string(300, 'x'));
   EXPECT_GE(HeapBalance() - before, 500);
   for (Place& place : places) EndString(*reinterpret_cast<std::string*>(place.bytes));
@@ -81,7 +81,7 @@ TEST_F(StringBodies, AllIsGivenBackByTrim) {
   TrimStringBodies();
   EXPECT_EQ(GetStringBodyStats().bytes_thread, 0u);
   EXPECT_EQ(GetStringBodyStats().bytes_shared, 0u);
-  EXPECT_LE(HeapBalance() - before, 20);  // the lists' own arrays
+  EXPECT_EQ(HeapBalance(), before);
 }
 
 TEST_F(StringBodies, StringsOfTheUsersOwnEndWithoutLeak) {
@@ -97,7 +97,7 @@ TEST_F(StringBodies, StringsOfTheUsersOwnEndWithoutLeak) {
     for (Place& place : places) EndString(*reinterpret_cast<std::string*>(place.bytes));
   }
   TrimStringBodies();
-  EXPECT_LE(HeapBalance() - before, 20);
+  EXPECT_EQ(HeapBalance(), before);
 }
 
 TEST_F(StringBodies, ABodyThatAUserTookMayBeDeletedByHim) {
@@ -139,6 +139,42 @@ TEST_F(StringBodies, TheSharedListKeepsNoMoreThanItsBound) {
   EXPECT_GE(GetStringBodyStats().bytes_shared, kSharedBodiesBytesMax / 2);
 }
 
+// What lists them counts too: bodies of 32 bytes are where it would weigh most.
+TEST_F(StringBodies, TheBoundsHoldAllThatIsKept) {
+  std::vector<Place> places(4 * kThreadBodiesBytesMax / 32);
+  const ptrdiff_t before_bytes = HeapBytes();
+  for (Place& place : places) place.Make(std::string(20, 'x'));
+  for (Place& place : places) EndString(*reinterpret_cast<std::string*>(place.bytes));
+  const StringBodyStats stats = GetStringBodyStats();
+  EXPECT_EQ(HeapBytes() - before_bytes,
+            static_cast<ptrdiff_t>(stats.bytes_thread + stats.bytes_shared));
+  EXPECT_LE(stats.bytes_thread, 512u * 1024);
+}
+
+TEST_F(StringBodies, DecayGivesBackWhatLayUnused) {
+  const auto use = [](size_t bytes) {
+    std::vector<Place> places(bytes / 256);
+    const std::string text(250, 'x');
+    for (Place& place : places) place.Make(text);
+    for (Place& place : places) EndString(*reinterpret_cast<std::string*>(place.bytes));
+  };
+  use(8 * kThreadBodiesBytesMax);
+  const size_t burst_bytes = GetStringBodyStats().bytes_shared;
+  EXPECT_GE(burst_bytes, 7 * kThreadBodiesBytesMax);
+  DecayStringBodies();  // all of them were used since whenever
+  EXPECT_EQ(GetStringBodyStats().bytes_shared, burst_bytes);
+  use(3 * kThreadBodiesBytesMax);  // two of them from the shared list
+  DecayStringBodies();
+  EXPECT_LE(GetStringBodyStats().bytes_shared, 3 * kThreadBodiesBytesMax);
+  EXPECT_GE(GetStringBodyStats().bytes_shared, 2 * kThreadBodiesBytesMax);
+  const HeapCount heap;
+  use(3 * kThreadBodiesBytesMax - kBodyBytesMax * 8);
+  EXPECT_LE(heap.taken(), 100u);  // what is in use is kept
+  DecayStringBodies();
+  DecayStringBodies();
+  EXPECT_EQ(GetStringBodyStats().bytes_shared, 0u);
+}
+
 // Ends strings when the thread's own bodies have ended already, and before.
 struct EndsLate {
   ~EndsLate() {
@@ -163,7 +199,7 @@ TEST_F(StringBodies, WorkWhileTheirThreadIsEnding) {
     static_cast<void>(&early);
   }).join();
   TrimStringBodies();
-  EXPECT_LE(HeapBalance() - before, 20);
+  EXPECT_LE(HeapBalance() - before, 20);  // the threads' own objects
 }
 
 TEST_F(StringBodies, ManyThreadsAtOnce) {

@@ -17,5 +17,7 @@ class HeapCount {
 
 /// Of the calling thread: taken less given back. Where other threads give back, below zero.
 ptrdiff_t HeapBalance() noexcept;
+/// The same in bytes, as they were asked for.
+ptrdiff_t HeapBytes() noexcept;
 
 }  // namespace harena::pb::codec
