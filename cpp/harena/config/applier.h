@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "harena/base/fork_mutex.h"
 #include "harena/config/config.h"
 #include "harena/mem/page_pool_options.h"
 #include "harena/pb/method.h"
@@ -53,7 +54,7 @@ class Applier {
   Problems Make(const std::vector<Change>& changes);
   void ApplyProcess(const Config& config);
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::optional<Config> current_;
   States states_;
   // What the code had, for what is applied of it.

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "harena/base/fork_mutex.h"
 #include "harena/config/applier.h"
 #include "harena/config/config.h"
 #include "harena/config/folder_watch.h"
@@ -67,7 +68,7 @@ class Watcher {
   FolderWatch folders_;
   std::optional<std::string> text_;  // what was looked at last; the thread's own after Start()
 
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   Config config_;
   Problems problems_;
   uint64_t reloads_ = 0;

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "harena/base/fork_mutex.h"
 #include "harena/mem/quarantine.h"
 
 namespace harena {
@@ -22,7 +23,10 @@ namespace {
 constexpr int kFramesMax = 24;
 
 std::atomic<uint64_t> faults_reported{0};
-constinit std::mutex installing;
+ForkMutex& Installing() noexcept {
+  static NeverDestroyed<ForkMutex> mutex;
+  return *mutex;
+}
 bool installed = false;  // guarded by it
 // Written before the handler can run, once: the handler reads it.
 struct sigaction previous_action = {};
@@ -234,7 +238,7 @@ void OnFault(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 bool InstallFaultReporter() noexcept {
-  std::lock_guard lock(installing);
+  std::lock_guard lock(Installing());
   // Once: a handler that replaced ours may call it, and calling that one back would never end.
   if (installed) return FaultReporterInstalled();
   // The first backtrace loads the unwinder, which a signal handler must not do.

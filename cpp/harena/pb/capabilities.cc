@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "harena/base/fork_mutex.h"
 #include "harena/pb/layout/string_image.h"
 #include "harena/pb/layout/support.h"
 
@@ -9,7 +10,10 @@ namespace harena::pb {
 namespace {
 
 // Both are there before any static object of another file, and after the last one.
-constinit std::mutex mutex;
+ForkMutex& TheMutex() noexcept {
+  static NeverDestroyed<ForkMutex> mutex;
+  return *mutex;
+}
 constinit codec::Registration* newest = nullptr;
 
 std::string VersionName() {
@@ -41,13 +45,13 @@ namespace codec {
 
 Registration::Registration(const CodecMessage* messages, size_t count) noexcept
     : messages_(messages), count_(count) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(TheMutex());
   next_ = newest;
   newest = this;
 }
 
 Registration::~Registration() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(TheMutex());
   for (Registration** link = &newest; *link != nullptr; link = &(*link)->next_) {
     if (*link != this) continue;
     *link = next_;
@@ -64,7 +68,7 @@ CapabilityReport Capabilities() {
   report.serializer = HARENA_SERIALIZER != 0;
   report.arena_strings = layout::StringImagesWork();
   report.why_not = WhyNot(report.arena_strings);
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(TheMutex());
   for (const codec::Registration* one = newest; one != nullptr; one = one->next_) {
     report.messages.insert(report.messages.end(), one->messages_, one->messages_ + one->count_);
   }

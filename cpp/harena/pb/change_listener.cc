@@ -4,12 +4,14 @@
 #include <utility>
 #include <vector>
 
+#include "harena/base/fork_mutex.h"
+
 namespace harena::pb {
 namespace {
 
 // Held by a change from before to after, so that what a listener sees in between is of one alone.
 struct Listeners {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<const std::function<void(const char* who)>*> all;
 
   // Never destroyed: listeners may be static objects.

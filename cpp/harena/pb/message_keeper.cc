@@ -7,6 +7,7 @@
 
 #include <google/protobuf/arena.h>
 
+#include "harena/base/fork_mutex.h"
 #include "harena/pb/block_hooks.h"
 #include "harena/pb/budget_frame.h"
 #include "harena/pb/wire/heap_notes.h"
@@ -51,7 +52,7 @@ struct MessageKeeper::State {
   const Options options;
   Profile fresh_bytes;
 
-  mutable std::mutex mutex;
+  mutable ForkMutex mutex;
   std::vector<std::unique_ptr<Instance>> idle;  // hottest last
   MessageKeeperStats counts;
 };

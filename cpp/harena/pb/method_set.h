@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harena/base/fork_mutex.h"
 #include "harena/mem/background_decay.h"
 #include "harena/pb/method.h"
 #include "harena/pb/served_methods.h"
@@ -62,8 +63,8 @@ class MethodSet final : public ServedMethods {
 
   const std::string framework_;
   const Check check_;
-  std::mutex change_;  // held while a change is looked at and made; taken before mutex_
-  mutable std::mutex mutex_;
+  ForkMutex change_;  // held while a change is looked at and made; taken before mutex_
+  mutable ForkMutex mutex_;
   std::vector<std::shared_ptr<Method>> methods_;
   // Of the background thread alone.
   uint64_t requests_seen_ = 0;

@@ -4,11 +4,13 @@
 #include <mutex>
 #include <utility>
 
+#include "harena/base/fork_mutex.h"
+
 namespace harena::pb {
 namespace {
 
 struct Directory {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<ServedMethods*> served;
 
   // Never destroyed: servers may be static objects.

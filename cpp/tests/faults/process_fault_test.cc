@@ -17,6 +17,7 @@
 
 #include "harena/mem/background_decay.h"
 #include "harena/mem/test_pool.h"
+#include "harena/pb/codec/string_bodies.h"
 #include "harena/pb/message.h"
 #include "harena/test/shapes.pb.h"
 #include "tests/faults/one_request.h"
@@ -70,41 +71,43 @@ class Traffic {
 };
 
 // What a child of a serving process may do: go on with its parent's pool, alone.
-[[noreturn]] void BeForked(PagePool& pool, const std::string& wire, bool destroy_pools,
+[[noreturn]] void BeForked(PagePool& pool, Mode mode, const std::string& wire, bool destroy_pools,
                            size_t quarantine_one_in) {
   alarm(240);  // what another thread held at the fork would be held for ever
   {
-    Echo echo(pool, Mode::kPages, kUnlimitedBytes, quarantine_one_in);
+    Echo echo(pool, mode, kUnlimitedBytes, quarantine_one_in);
     for (int i = 0; i < 3; ++i) {
       if (echo.Serve(wire) != Outcome::kServed) _exit(2);
     }
   }
   pool.Trim();
+  pb::codec::TrimStringBodies();
   static_cast<void>(pool.stats());
   if (destroy_pools) pool.~PagePool();
   // With the destructors of this thread's objects and of static ones.
   std::exit(0);
 }
 
-void ForkWhileServing(bool destroy_pools, size_t quarantine_one_in) {
+void ForkWhileServing(bool destroy_pools, size_t quarantine_one_in, Mode mode = Mode::kPages) {
   auto pool = std::make_unique<PagePool>(RestlessOptions());
   const std::string wire = ShapesWire(20);
   uint64_t forks = 0;
   uint64_t lost = 0;
   {
-    Traffic traffic(*pool, Mode::kPages, 2, quarantine_one_in);
+    Traffic traffic(*pool, mode, 2, quarantine_one_in);
     std::atomic<bool> stop{false};
-    // Holds the registry's and the caches' locks most of the time.
+    // Holds the registry's and the caches' locks, or those of string bodies, most of the time.
     std::thread asking([&] {
       while (!stop.load()) {
         static_cast<void>(pool->stats());
         pool->Trim();
+        for (int i = 0; mode == Mode::kCodec && i < 100; ++i) pb::codec::TrimStringBodies();
       }
     });
     for (; forks < 60; ++forks) {
       const pid_t child = fork();
       ASSERT_GE(child, 0);
-      if (child == 0) BeForked(*pool, wire, destroy_pools, quarantine_one_in);
+      if (child == 0) BeForked(*pool, mode, wire, destroy_pools, quarantine_one_in);
       int status = 0;
       while (waitpid(child, &status, 0) < 0) {
       }
@@ -132,6 +135,8 @@ TEST(Fork, ChildOfAServingProcessDestroysThePool) { ForkWhileServing(true, 0); }
 // Quarantines have locks of their own.
 TEST(Fork, ChildOfAServingProcessSamplesScopes) { ForkWhileServing(false, 2); }
 TEST(Fork, ChildOfAServingProcessDestroysThePoolAndItsQuarantine) { ForkWhileServing(true, 2); }
+// And what the codec's threads share.
+TEST(Fork, ChildOfAServingProcessUsesTheCodec) { ForkWhileServing(false, 0, Mode::kCodec); }
 
 std::atomic<uint64_t> signals_taken{0};
 

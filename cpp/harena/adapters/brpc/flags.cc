@@ -10,6 +10,7 @@
 #include <gflags/gflags.h>
 
 #include "harena/adapters/brpc/message_factory.h"
+#include "harena/base/fork_mutex.h"
 #include "harena/base/log.h"
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
@@ -46,7 +47,7 @@ namespace {
 // What the flags say, and who follows them. The flags' own variables are gflags' to write, at any
 // moment; these copies are written by the validators, which see each value before it is set.
 struct State {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<MessageFactory*> followers;
   std::optional<Mode> mode;
   size_t request_bytes_max = 0;

@@ -14,6 +14,7 @@
 
 #include "harena/adapters/brpc/factory_options.h"
 #include "harena/adapters/brpc/method_table.h"
+#include "harena/base/fork_mutex.h"
 #include "harena/pb/method_set.h"
 
 namespace harena::brpc {
@@ -79,7 +80,7 @@ class MessageFactory final : public ::brpc::RpcPBMessageFactory, private pb::Ser
   std::vector<std::shared_ptr<pb::Method>> methods() const override { return methods_.methods(); }
 
   FactoryOptions options_;  // `defaults` change with Change() and are for methods yet to come
-  std::mutex change_;       // held while options_ or the set of methods change
+  ForkMutex change_;        // held while options_ or the set of methods change
   MethodTable table_;
   pb::MethodSet methods_{"brpc", &WhyNotUnderBrpc};
   std::unique_ptr<PoolVars> pool_vars_;

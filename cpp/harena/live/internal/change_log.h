@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harena/base/fork_mutex.h"
 #include "harena/live/internal/settings.h"
 #include "harena/pb/change_listener.h"
 
@@ -55,7 +56,7 @@ class ChangeLog {
   Json NoticeLocked(const char* who);
   Change* Find(int64_t id);
 
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   std::deque<Change> changes_;
   int64_t next_ = 1;
   std::map<Place, std::vector<Json>> known_;

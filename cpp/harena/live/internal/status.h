@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harena/base/fork_mutex.h"
+
 namespace harena::live::internal {
 
 /// The answer to GET /harena/api/status, but for `writable` and `changes`.
@@ -39,7 +41,7 @@ class Timeline {
     size_t pool_bytes_cold = 0;
   };
 
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   std::deque<Sample> samples_;
   // Of the one that ticks.
   std::chrono::steady_clock::time_point last_;

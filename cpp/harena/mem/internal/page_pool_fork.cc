@@ -1,11 +1,10 @@
 #include "harena/mem/internal/page_pool_fork.h"
 
-#include <pthread.h>
-
 #include <array>
 #include <atomic>
 #include <thread>
 
+#include "harena/base/fork_mutex.h"
 #include "harena/mem/internal/pool_registry.h"
 #include "harena/mem/internal/quarantine.h"
 #include "harena/mem/internal/thread_cache.h"
@@ -32,7 +31,7 @@ void PagePool::Fork::ForEachPool(Function function) {
   }
 }
 
-void PagePool::Fork::Before() {
+void PagePool::Fork::Before() noexcept {
   TheRegistry().mutex.lock();
   ForEachPool([](PagePool& pool) {
     for (ThreadCache* cache = pool.caches_; cache != nullptr; cache = cache->next) {
@@ -49,7 +48,7 @@ void PagePool::Fork::Before() {
   });
 }
 
-void PagePool::Fork::After() {
+void PagePool::Fork::After() noexcept {
   for (QuarantineSource*& source : locked_sources) {
     if (source != nullptr) source->UnlockAfterFork();
     source = nullptr;
@@ -64,14 +63,14 @@ void PagePool::Fork::After() {
 }
 
 // Blocks that the parent's other threads held never come back here.
-void PagePool::Fork::AfterInChild() {
+void PagePool::Fork::AfterInChild() noexcept {
   ForEachPool([](PagePool& pool) { pool.heap_.ForgetWhatIsOutside(); });
   After();
 }
 
 void PagePool::Fork::Install() noexcept {
-  static const int installed = pthread_atfork(&Before, &After, &AfterInChild);
-  static_cast<void>(installed);
+  static constexpr ForkSteps kSteps{&Before, &After, &AfterInChild};
+  SetForkSteps(kSteps);
 }
 
 }  // namespace harena

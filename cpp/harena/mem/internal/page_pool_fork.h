@@ -16,9 +16,9 @@ struct PagePool::Fork {
  private:
   template <typename Function>
   static void ForEachPool(Function function);
-  static void Before();
-  static void After();
-  static void AfterInChild();
+  static void Before() noexcept;
+  static void After() noexcept;
+  static void AfterInChild() noexcept;
 };
 
 }  // namespace harena

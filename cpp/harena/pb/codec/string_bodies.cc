@@ -7,10 +7,10 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <type_traits>
 #include <utility>
 
 #include "harena/base/compiler.h"
+#include "harena/base/fork_mutex.h"
 #include "harena/base/poison.h"
 #include "harena/pb/layout/string_image.h"
 
@@ -96,8 +96,8 @@ class SharedBodies {
  public:
   // Never destroyed: threads may end after main() did.
   static SharedBodies& Get() noexcept {
-    static constinit SharedBodies shared;
-    return shared;
+    static NeverDestroyed<SharedBodies> shared;
+    return *shared;
   }
 
   // What would be over the bound goes back to the heap.
@@ -160,11 +160,10 @@ class SharedBodies {
   }
 
   std::atomic<uint64_t> trims_{0};
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::array<Class, kClasses> classes_;
   size_t bytes_ = 0;
 };
-static_assert(std::is_trivially_destructible_v<SharedBodies>);
 
 class ThreadBodies {
  public:

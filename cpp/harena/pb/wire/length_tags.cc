@@ -11,6 +11,7 @@
 
 #include <google/protobuf/message.h>
 
+#include "harena/base/fork_mutex.h"
 #include "harena/pb/capabilities.h"
 #include "harena/pb/wire/recent.h"
 
@@ -113,7 +114,7 @@ const LengthTags& LengthTags::Of(const google::protobuf::MessageLite& message) {
     if (full == nullptr) return &OfAny();
     const Descriptor& type = *full->GetDescriptor();
     if (type.file()->pool() != DescriptorPool::generated_pool()) return &OfAny();
-    static auto& mutex = *new std::mutex;
+    static auto& mutex = *new ForkMutex;
     using Known = std::unordered_map<const Descriptor*, const LengthTags*>;
     static auto& all_known = *new std::array<Known, 2>;
     const std::lock_guard lock(mutex);

@@ -8,6 +8,7 @@
 #include <google/protobuf/message.h>
 #include <google/protobuf/wire_format_lite.h>
 
+#include "harena/base/fork_mutex.h"
 #include "harena/pb/layout/cleanup_window.h"
 #include "harena/pb/wire/recent.h"
 
@@ -30,7 +31,7 @@ bool IsClosed(const google::protobuf::EnumDescriptor& type) {
 
 // Extensions that were met, by their descriptors; kept for ever, as generated types are.
 struct ExtensionShapes {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::unordered_map<const FieldDescriptor*, FieldShape> shapes;
 
   static ExtensionShapes& Get() {
@@ -130,7 +131,7 @@ bool FindReadsInOrder(const google::protobuf::MessageLite& message) {
   if (full == nullptr) return false;
   const Descriptor& type = *full->GetDescriptor();
   if (type.file()->pool() != DescriptorPool::generated_pool()) return false;
-  static auto& mutex = *new std::mutex;
+  static auto& mutex = *new ForkMutex;
   static auto& known = *new std::unordered_map<const Descriptor*, bool>;
   const std::lock_guard lock(mutex);
   const auto found = known.find(&type);
@@ -151,7 +152,7 @@ const Shape* Shapes::OfGenerated(const Descriptor& type) {
   if (type.file()->pool() != DescriptorPool::generated_pool()) return nullptr;
   thread_local constinit Recent<Descriptor, const Shape*> recent;
   return recent.Get(&type, [&] {
-    static auto& mutex = *new std::mutex;
+    static auto& mutex = *new ForkMutex;
     static auto& shapes = *new Shapes;
     const std::lock_guard lock(mutex);
     return &shapes.Of(type);

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "harena/base/clock.h"
+#include "harena/base/fork_mutex.h"
 
 namespace harena::scope_internal {
 
@@ -47,7 +48,7 @@ class DetachedList {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   DetachedLink* oldest_ = nullptr;
   DetachedLink* newest_ = nullptr;
   uint64_t count_ = 0;

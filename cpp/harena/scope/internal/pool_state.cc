@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harena/base/fork_mutex.h"
 #include "harena/scope/scope_pool.h"
 
 namespace harena::scope_internal {
@@ -29,9 +30,9 @@ void LeavePoolState::operator()(PoolState* state) const noexcept { PoolState::Le
 
 void PoolState::Leave(PoolState* state) noexcept {
   // Those that were left with scopes. Never destroyed: pools may be static objects.
-  static constinit std::mutex mutex;
+  static NeverDestroyed<ForkMutex> mutex;
   static constinit PoolState* newest_left = nullptr;
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(*mutex);
   state->next_left_ = std::exchange(newest_left, state);
   for (PoolState** link = &newest_left; *link != nullptr;) {
     PoolState* const left = *link;

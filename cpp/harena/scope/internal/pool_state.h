@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "harena/base/fork_mutex.h"
 #include "harena/scope/internal/detached_list.h"
 #include "harena/scope/internal/live_options.h"
 #include "harena/scope/internal/scope_counts.h"
@@ -34,7 +35,7 @@ struct PoolState {
   LiveOptions options;
   const std::string name;
   bool messages_may_throw = true;
-  std::mutex change;                      // held while options are checked together and changed
+  ForkMutex change;                       // held while options are checked together and changed
   std::atomic<size_t> first_block_bytes;  // of the next scope: as set, or as learned
   Profile profile;
   ScopeCounts counts;
