@@ -10,6 +10,7 @@
 #include "harena/base/compiler.h"
 #include "harena/base/poison.h"
 #include "harena/mem/test_pool.h"
+#include "harena/pb/codec/string_bodies.h"
 #include "harena/pb/message.h"
 #include "harena/pb/message_keeper.h"
 #include "harena/pb/parse.h"
@@ -77,6 +78,37 @@ TEST_P(Wiping, LeavesNothingOfARequest) {
     EXPECT_EQ(IsFound(kShort, on_page), !wipe);
     EXPECT_EQ(IsFound(kMade, on_page), !wipe);
     EXPECT_EQ(IsFound(kLong, on_page), !wipe && GetParam() == Mode::kCodec);
+  }
+}
+
+// What is written of a response, and the bodies of the strings that its handler set.
+TEST(Wiping, LeavesNothingOfAResponseOfModeCodec) {
+  for (const bool wipe : {false, true}) {
+    PagePool pool(WipingOptions(wipe));
+    ScopePool scopes({.mode = Mode::kCodec, .quarantine_one_in = 0, .page_pool = &pool});
+    const void* on_page = nullptr;
+    const char* body = nullptr;
+    {
+      Scope scope = scopes.Acquire();
+      auto* const response = scope.CreateMessage<Shapes>();
+      response->mutable_leaf()->set_name(kLong);
+      on_page = response;
+      body = response->leaf().name().data();
+      ASSERT_GT(response->SerializeAsString().size(), kLong.size());
+      static_cast<void>(response->ByteSizeLong());  // and not written
+    }
+    EXPECT_EQ(IsFound(kLong, on_page), !wipe);
+    // The block that the default pool's cache got last.
+    PagePool& others = PagePool::Default();
+    const Block block = others.TryAllocate(others.options().page_bytes);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(memmem(block.data, block.bytes, kLong.data(), kLong.size()), nullptr);
+    others.Free(block.data, block.bytes);
+    // The body waits for the next string.
+    Unpoison(body, kLong.size());
+    const std::string_view end(body + kLong.size() / 2, kLong.size() / 2);
+    EXPECT_EQ(end == std::string_view(kLong).substr(kLong.size() / 2, end.size()), !wipe);
+    codec::TrimStringBodies();
   }
 }
 

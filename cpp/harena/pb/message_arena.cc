@@ -47,12 +47,13 @@ MessageArena::MessageArena(Scope& scope, std::span<std::byte> start)
       budget_(scope.budget()),
       depth_max_(scope.decode_limits().depth_max),
       parse_nanos_(scope.parse_nanos()),
-      serialize_nanos_(scope.serialize_nanos()) {
+      serialize_nanos_(scope.serialize_nanos()),
+      written_(*scope.arena().options().pool) {
   // protobuf takes an arena's first block as it makes it.
   BudgetFrame frame(budget_);
   ::new (home_.place) google::protobuf::Arena(OptionsOf(scope, start));
   if (scope.mode() == Mode::kCodec) {
-    strings_.emplace(arena());
+    strings_.emplace(arena(), written_.pool().options().wipe_on_release);
     chunk_.emplace(arena());
   }
   home_.owner = this;

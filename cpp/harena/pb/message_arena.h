@@ -13,6 +13,7 @@
 #include "harena/mem/budget.h"
 #include "harena/pb/codec/chunk.h"
 #include "harena/pb/codec/string_store.h"
+#include "harena/pb/codec/written.h"
 #include "harena/scope/scope.h"
 
 namespace harena::pb {
@@ -84,10 +85,8 @@ class MessageArena final : public ScopeCompanion {
   codec::StringStore& strings() noexcept { return *strings_; }
   codec::Chunk& chunk() noexcept { return *chunk_; }
 
-  /// Who wrote a message of the scope last, to size it (codec/serialize.h).
-  static constexpr uint64_t kSizedByNobody = 0;
-  uint64_t sized() const noexcept { return sized_.load(std::memory_order_relaxed); }
-  void MarkSized(uint64_t token) noexcept { sized_.store(token, std::memory_order_relaxed); }
+  /// What was written of a message of the scope, to size it (codec/serialize.h).
+  codec::LastWritten& written() noexcept { return written_; }
 
   ptrdiff_t bytes_used_beyond_arena() const noexcept override;
   size_t bytes_in_blocks_beyond_arena() const noexcept override;
@@ -142,7 +141,7 @@ class MessageArena final : public ScopeCompanion {
   std::optional<Refusal> refused_parse_;
   bool malformed_parse_ = false;
   Home home_;
-  std::atomic<uint64_t> sized_{kSizedByNobody};
+  codec::LastWritten written_;
   std::optional<codec::StringStore> strings_;
   std::optional<codec::Chunk> chunk_;
 };

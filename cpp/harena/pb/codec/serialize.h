@@ -13,10 +13,10 @@
 namespace harena::pb::codec {
 
 /// Every caller of protobuf asks a message for its size and then has it written. Asked for the
-/// size, the codec writes the message, into memory of the calling thread; asked to write, it copies
-/// that. What was written is known by the message and by a token in its scope, which any call of
-/// ByteSizeLong() for a message of that scope replaces, on any thread, so that a message that has
-/// changed, or another one at the same address, is never taken for it: it is then written again.
+/// size, the codec writes the message, into a block that its scope keeps (LastWritten); asked to
+/// write, it copies that. Any call of ByteSizeLong() for a message of the scope replaces what is
+/// kept, on any thread, so that a message that has changed, or another one at the same address, is
+/// never taken for it: what is not kept is written again.
 ///
 /// The sizes of parts are left in the parts, as protobuf does: they may be written on their own.
 ///

@@ -173,6 +173,7 @@ TEST_F(Serialize, AMessageOnTheHeapInsideOfACodecOne) {
 }
 
 TEST_F(Serialize, RefusedMemoryGivesTheSameBytes) {
+  scope_.emplace(ScopeOptions{.mode = Mode::kCodec});  // on a pool that the process's limit counts
   Whole& message = *Make("message");
   for (int i = 0; i < 300; ++i) Fill(*message.add_parts(), std::to_string(i), Length::kMiddle);
   (*message.mutable_words())["a"] = "b";
@@ -192,6 +193,17 @@ TEST_F(Serialize, RefusedMemoryGivesTheSameBytes) {
     ASSERT_TRUE(back.ParseFromString(bytes));
     EXPECT_EQ(BytesOf(back), stock);
   }
+}
+
+// Who asks for a size alone (for a log, a metric) leaves nothing behind the scope's end.
+TEST_F(Serialize, SizedAndNeverWrittenKeepsNothingBehindTheScope) {
+  const size_t before_bytes = PagePool::Default().stats().bytes_in_use;
+  Whole& message = *Make("message");
+  message.set_text(std::string(4 * kMiB, 'x'));
+  EXPECT_GT(message.ByteSizeLong(), 4 * kMiB);
+  scope_.reset();
+  EXPECT_EQ(PagePool::Default().stats().bytes_in_use, before_bytes);
+  EXPECT_EQ(pool_.stats().bytes_in_use, 0u);
 }
 
 TEST_F(Serialize, EveryWayOut) {

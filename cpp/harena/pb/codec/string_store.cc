@@ -1,5 +1,7 @@
 #include "harena/pb/codec/string_store.h"
 
+#include <string.h>
+
 #include <algorithm>
 #include <new>
 
@@ -13,12 +15,16 @@ constexpr uint32_t kSlabStringsMax = 128;
 
 void StringStore::Slab::End(void* object) noexcept {
   auto* slab = static_cast<Slab*>(object);
-  for (uint32_t i = 0; i < slab->used; ++i) EndString(slab->strings()[i]);
+  for (uint32_t i = 0; i < slab->used; ++i) {
+    std::string& string = slab->strings()[i];
+    if (HARENA_UNLIKELY(slab->store->wipe_)) explicit_bzero(string.data(), string.capacity());
+    EndString(string);
+  }
   slab->store->newest_ = nullptr;
 }
 
-StringStore::StringStore(google::protobuf::Arena& arena) noexcept
-    : arena_(arena), thread_(&thread_mark_) {}
+StringStore::StringStore(google::protobuf::Arena& arena, bool wipe) noexcept
+    : arena_(arena), thread_(&thread_mark_), wipe_(wipe) {}
 
 HARENA_NOINLINE void StringStore::AddSlab() {
   const uint32_t capacity =

@@ -22,7 +22,8 @@ namespace harena::pb::codec {
 /// or ends, which must be while the store stands.
 class StringStore {
  public:
-  explicit StringStore(google::protobuf::Arena& arena) noexcept;
+  /// With `wipe` what the strings hold is overwritten with zeroes as they end.
+  explicit StringStore(google::protobuf::Arena& arena, bool wipe = false) noexcept;
   StringStore(const StringStore&) = delete;
   StringStore& operator=(const StringStore&) = delete;
 
@@ -84,6 +85,7 @@ class StringStore {
 
   google::protobuf::Arena& arena_;
   const void* const thread_;
+  const bool wipe_;
   Slab* newest_ = nullptr;
 };
 

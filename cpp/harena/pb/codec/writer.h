@@ -9,6 +9,7 @@
 
 #include "harena/base/compiler.h"
 #include "harena/mem/page_pool.h"
+#include "harena/pb/codec/written.h"
 
 namespace harena::pb::codec {
 
@@ -35,6 +36,7 @@ class Writer {
   /// what to write below.
   uint8_t* Begin(size_t bytes, const google::protobuf::Arena* arena = nullptr) noexcept;
 
+  PagePool& pool() const noexcept { return pool_; }
   /// That of the message that is being written.
   const google::protobuf::Arena* arena() const noexcept { return arena_; }
 
@@ -51,17 +53,24 @@ class Writer {
 
   /// Gives the memory back.
   void Free() noexcept;
+  /// Hands what was written from `to` on over to the caller, as `message`.
+  LastWritten::Owner Release(const uint8_t* to,
+                             const google::protobuf::MessageLite& message) noexcept;
   bool has_memory() const noexcept { return block_.data != nullptr; }
 
   /// A stack of pointers for whoever has to sort entries.
   std::vector<const void*>& entries() noexcept { return entries_; }
 
  private:
+  // For the head of what Release() hands over, and the slack.
+  static constexpr size_t kStartBytes = sizeof(Written) + kSlackBytes;
+
+  uint8_t* Use(Block block) noexcept;
   uint8_t* Grow(uint8_t* to, size_t bytes);
 
   PagePool& pool_;
   const google::protobuf::Arena* arena_ = nullptr;
-  uint8_t* low_ = nullptr;  // begin of the block plus slack
+  uint8_t* low_ = nullptr;  // begin of the block plus kStartBytes
   uint8_t* end_ = nullptr;
   Block block_;
   std::vector<const void*> entries_;

@@ -174,5 +174,18 @@ TEST(ZeroHeap, WhatIsLeft) {
   }
 }
 
+// Entries are sorted to be written; what that takes of a large map is not kept.
+TEST(ZeroHeap, AThreadKeepsLittleOfALargeMapThatItWrote) {
+  PagePool pool(TestOptions());
+  const ptrdiff_t before_bytes = HeapBytes();
+  {
+    Scope scope({.page_pool = &pool, .mode = Mode::kCodec});
+    auto* message = scope.CreateMessage<Whole>();
+    for (int i = 0; i < 50'000; ++i) (*message->mutable_text_by_number())[i];
+    EXPECT_GT(message->ByteSizeLong(), 50'000u);
+  }
+  EXPECT_LE(HeapBytes() - before_bytes, 64 * 1024);
+}
+
 }  // namespace
 }  // namespace harena::pb::codec
