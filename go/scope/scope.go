@@ -11,8 +11,8 @@ import (
 
 // Scope is one request's memory. [Pool.Get] makes one, [Scope.End] ends it, once.
 //
-// Thread rule: Retain, Retained, Adopt and Abandon may be called from any goroutine; everything else
-// by one at a time.
+// Thread rule: Retain, Retained, NewArena, Adopt, AbandonArena and Abandon may be called from any goroutine;
+// everything else by one at a time.
 //
 // Lifetime rule: what its arena handed out is valid until End, or for ever after Retain.
 type Scope struct {
@@ -60,25 +60,31 @@ func (s *Scope) Ended() bool { return s.state.Load()&ended != 0 }
 // the same request. Hand it to Adopt when it is filled.
 func (s *Scope) NewArena() *arena.Arena {
 	a := s.pool.arenas.Get()
-	if s.options.RequestBytesMax > 0 {
-		a.SetBytesMax(s.options.RequestBytesMax)
-	}
 	if s.options.Mode != Heap {
+		a.SetBytesMax(s.options.RequestBytesMax) // takes the arena's memory now, as Start does
 		a.SetBudgetUntilLost(process)
 	}
 	return a
 }
 
-// Adopt makes a further arena end with the scope: one that another goroutine filled for the same
-// request. From then on the arena belongs to the scope. If the scope has ended, the arena's memory
-// is left to the garbage collector.
+// Adopt makes an arena of NewArena end with the scope, to which it belongs from then on. If the scope has
+// ended, the arena's memory is left to the garbage collector.
 func (s *Scope) Adopt(a *arena.Arena) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.Ended() {
+	if s.Ended() {
+		s.AbandonArena(a)
+	} else {
 		s.adopted = append(s.adopted, a)
-	} else if s.options.Mode != Heap {
+	}
+}
+
+// AbandonArena leaves an arena of NewArena to the garbage collector, in place of Adopt: for those who
+// cannot know whether somebody still works on it.
+func (s *Scope) AbandonArena(a *arena.Arena) {
+	if s.options.Mode != Heap {
 		a.LeaveBudget()
+		s.pool.arenas.Lost()
 	}
 }
 
@@ -119,20 +125,13 @@ func (s *Scope) Abandon() bool {
 		return false
 	}
 	s.pool.count(before|retained, 0)
-	if s.options.Mode != Heap {
-		s.arena.LeaveBudget()
-		s.pool.arenas.Lost()
-		s.leaveAdopted()
-	}
-	return true
-}
-
-func (s *Scope) leaveAdopted() {
+	s.AbandonArena(&s.arena)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, a := range s.adopted {
-		a.LeaveBudget()
+		s.AbandonArena(a)
 	}
+	return true
 }
 
 // OnLost makes the scope count as ended if it becomes unreachable without End, for owners that may

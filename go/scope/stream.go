@@ -1,7 +1,9 @@
 package scope
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"sync"
 )
 
@@ -74,7 +76,9 @@ func (s *Stream) Receiving() (next *Scope, fresh bool) {
 }
 
 // Received is to be called after each message that was received, or was not. It ends the message
-// before, if there is a new one: the last message of a stream outlives the attempt to receive more.
+// before, if there is a new one: the last message of a stream outlives the attempt to receive more. After
+// an error, the memory of what was not received is left to the garbage collector; the end of the stream,
+// io.EOF, is none.
 func (s *Stream) Received(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +86,7 @@ func (s *Stream) Received(err error) {
 		return // the same scope as before
 	}
 	if err != nil {
-		s.next = finish(s.next, true)
+		s.next = finish(s.next, errors.Is(err, io.EOF))
 		return
 	}
 	s.received, s.next = s.next, finish(s.received, true)
@@ -91,15 +95,15 @@ func (s *Stream) Received(err error) {
 // Encodes reports whether Harena is to encode the next message that is sent.
 func (s *Stream) Encodes() bool { return s.lifetime != StreamHeap && s.pool.Options().Mode == Codec }
 
-// Sent is to be called after each message that was sent. It ends what the handler made for it, if
-// that is to end.
-func (s *Stream) Sent() {
+// Sent is to be called after each message that was sent, or was not. It ends what the handler made for
+// it, if that is to end; after an error, its memory is left to the garbage collector.
+func (s *Stream) Sent(err error) {
 	if s.lifetime == PerStream && s.Encodes() {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.work = finish(s.work, true)
+	s.work = finish(s.work, err == nil)
 }
 
 // Scope returns the scope for what the handler makes.
@@ -123,14 +127,14 @@ func (s *Stream) Retain() {
 	}
 }
 
-// Close ends what is left. Without soundness others may still work on the memory, which is then left
-// to the garbage collector.
-func (s *Stream) Close(sound bool) {
+// Close ends what is left. Memory is recycled only after a normal return without an error, which
+// succeeded says; in every other case it is left to the garbage collector.
+func (s *Stream) Close(succeeded bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.received = finish(s.received, sound)
-	s.next = finish(s.next, sound)
-	s.work = finish(s.work, sound)
+	s.received = finish(s.received, succeeded)
+	s.next = finish(s.next, succeeded)
+	s.work = finish(s.work, succeeded)
 }
 
 func (s *Stream) begin() *Scope {
@@ -142,13 +146,13 @@ func (s *Stream) begin() *Scope {
 }
 
 // finish ends a scope, if there is one, and returns nil.
-func finish(s *Scope, sound bool) *Scope {
+func finish(one *Scope, succeeded bool) *Scope {
 	switch {
-	case s == nil:
-	case sound && s.Mode() == Codec:
-		s.End()
+	case one == nil:
+	case succeeded && one.Mode() == Codec:
+		one.End()
 	default:
-		s.Abandon()
+		one.Abandon()
 	}
 	return nil
 }

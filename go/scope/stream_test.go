@@ -2,6 +2,7 @@ package scope
 
 import (
 	"errors"
+	"io"
 	"testing"
 
 	"github.com/harena-project/harena/go/arena"
@@ -34,11 +35,11 @@ func TestPerMessage(t *testing.T) {
 		t.Error("the next message ends the one before, and nothing else")
 	}
 	third, _ := s.Receiving()
-	s.Received(errors.New("end of stream"))
+	s.Received(io.EOF)
 	if !third.Ended() || second.Ended() {
-		t.Error("a failure ends what was not received, and nothing else")
+		t.Error("the end of the stream ends what was not received, and nothing else")
 	}
-	s.Sent()
+	s.Sent(nil)
 	if !work.Ended() || second.Ended() {
 		t.Error("sending ends what the handler made, and nothing else")
 	}
@@ -54,9 +55,9 @@ func TestPerStream(t *testing.T) {
 	first, fresh := s.Receiving()
 	s.Received(nil)
 	second, freshAgain := s.Receiving()
-	s.Received(errors.New("end of stream"))
+	s.Received(io.EOF)
 	work := s.Scope()
-	s.Sent()
+	s.Sent(nil)
 	if first != second || !fresh || freshAgain || s.Scope() != work || first.Ended() || work.Ended() {
 		t.Error("the scopes of a stream are not the same throughout")
 	}
@@ -73,7 +74,7 @@ func TestStreamHeap(t *testing.T) {
 	}
 	kept := arena.NewOf[int](s.Scope().Arena())
 	*kept = 7
-	s.Sent()
+	s.Sent(nil)
 	*arena.NewOf[int](s.Scope().Arena()) = 8
 	s.Close(true)
 	if *kept != 7 || p.Stats().ScopesRetained != 2 || p.Stats().ScopesAlive() != 0 {
@@ -129,4 +130,18 @@ func TestRetainedStream(t *testing.T) {
 	if StreamScope(3).Validate() == nil || PerStream.Validate() != nil {
 		t.Error("Validate")
 	}
+}
+
+// Memory of a message that was not received or not sent is left to the garbage collector.
+func TestStreamErrorsLeaveMemoryAlone(t *testing.T) {
+	s, p := newStream(t, Options{}, PerMessage)
+	failed := errors.New("failed")
+	next, _ := s.Receiving()
+	s.Received(failed)
+	work := s.Scope()
+	s.Sent(failed)
+	if !next.Ended() || !work.Ended() || p.Stats().ScopesRetained != 2 {
+		t.Errorf("a failed receive and a failed send count as %+v", p.Stats())
+	}
+	s.Close(true)
 }

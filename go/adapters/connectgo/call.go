@@ -92,7 +92,7 @@ func (i *interceptor) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 			c = i.method.begin()
 		}
 		if err := c.in.refused(); err != nil {
-			c.scope.End()
+			c.scope.Abandon()
 			return nil, err
 		}
 		return c.run(ctx, request, next)
@@ -100,31 +100,23 @@ func (i *interceptor) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 }
 
 func (c *call) run(ctx context.Context, request connect.AnyRequest, next connect.UnaryFunc) (response connect.AnyResponse, err error) {
-	settled := false
+	replyOwns := false
+	defer c.method.panics().Recover(c.in.Limits, &err)
 	defer func() {
-		if settled {
-			return
-		}
-		panicked := recover() // nil stands for runtime.Goexit, which goes on by itself
-		if panicked != nil {
-			if err = c.method.panics().Error(panicked, c.in.Limits); err != nil {
-				c.scope.End()
-				return
-			}
-		}
-		c.scope.Abandon() // others may still hold what the panic tore them from
-		if panicked != nil {
-			panic(panicked)
+		// Memory is recycled only after a normal return without an error. In every other case it is left
+		// to the garbage collector: goroutines of the handler may still use it.
+		if !replyOwns {
+			c.scope.Abandon()
 		}
 	}()
 	response, err = next(scope.NewContext(ctx, &c.scope), request)
-	settled = true
-	if err != nil || c.scope.Mode() == scope.Heap {
-		// The error may hold messages, or come from an interceptor that did not wait for the handler.
-		c.scope.Abandon()
-		return response, err
+	if err != nil {
+		return nil, err
 	}
-	c.out.own(ctx, response.Any(), &c.scope)
+	if c.scope.Mode() != scope.Heap {
+		c.out.own(ctx, response.Any(), &c.scope)
+		replyOwns = true
+	}
 	return response, nil
 }
 

@@ -49,7 +49,7 @@ func (c *codec) unmarshal(data []byte, m proto.Message) error {
 	}
 	begun := c.method.begin()
 	if err := c.method.unmarshal(&begun.in.Decoder, data, m); err != nil {
-		begun.scope.End()
+		begun.scope.Abandon()
 		return err
 	}
 	begun.wait(m)
@@ -75,7 +75,7 @@ func (c *codec) MarshalAppend(dst []byte, message any) ([]byte, error) {
 		}
 		out, err := pb.MarshalOptions{}.MarshalAppend(dst, m)
 		timer.Stop()
-		o.done()
+		o.done(err)
 		return out, err
 	}
 	return proto.MarshalOptions{}.MarshalAppend(dst, m)

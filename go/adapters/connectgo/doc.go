@@ -25,9 +25,9 @@
 // stay valid for ever, each of them keeping the request's bytes alive. A handler that keeps more, in a
 // cache or in a goroutine that outlives the call, says so by [Retain].
 //
-// Memory is left to the garbage collector, where every pointer stays valid, whenever it is not
-// certain that nobody looks at it any more: after an error or a panic, and when the reply is not
-// encoded by this package's codec.
+// Memory is recycled only after a normal return without an error. In every other case it is left to the
+// garbage collector, where every pointer stays valid: after an error of any kind, a panic or a limit, and
+// when the reply is not encoded by this package's codec.
 //
 // # JSON
 //

@@ -39,7 +39,7 @@ func TestClientOfGRPCGo(t *testing.T) {
 	if status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "RequestBytesMax is 1000000 bytes") {
 		t.Errorf("over the limit: %v", err)
 	}
-	if m := f.settled(t, "Say"); m.ScopesRefused != 1 || m.ScopesRetained != 0 {
+	if m := f.settled(t, "Say"); m.ScopesRefused != 1 || m.ScopesRetained != 1 {
 		t.Errorf("six calls and a refusal count as %+v", m)
 	}
 

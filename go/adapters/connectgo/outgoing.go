@@ -55,10 +55,15 @@ func (o *outgoing) own(ctx context.Context, message any, s *scope.Scope) {
 	}
 }
 
-// done is for the codec, when the message is bytes.
-func (o *outgoing) done() {
-	if o.scope != nil {
-		o.stop()
+// done is for the codec, when the message is bytes or cannot be encoded.
+func (o *outgoing) done(err error) {
+	if o.scope == nil {
+		return
+	}
+	o.stop()
+	if err != nil {
+		o.scope.Abandon()
+	} else {
 		o.scope.End()
 	}
 }

@@ -14,19 +14,11 @@ func (i *interceptor) WrapStreamingHandler(next connect.StreamingHandlerFunc) co
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) (err error) {
 		s := &streamConn{StreamingHandlerConn: conn, method: m}
 		m.pool.StartStream(&s.scopes, m.streamScope, false)
-		sound := false
-		defer func() { s.scopes.Close(sound) }()
-		defer func() {
-			if panicked := recover(); panicked != nil {
-				if err = m.panics().Error(panicked, m.pool.Options()); err == nil {
-					panic(panicked)
-				}
-				sound = true
-			}
-		}()
+		succeeded := false
+		defer func() { s.scopes.Close(succeeded) }()
+		defer m.panics().Recover(m.pool.Options(), &err)
 		err = next(scope.NewContextWith(ctx, &s.scopes), s)
-		// An error may hold messages, or come from an interceptor that did not wait for the handler.
-		sound = err == nil || err == s.refused
+		succeeded = err == nil
 		return err
 	}
 }
@@ -37,9 +29,8 @@ type streamConn struct {
 	method *method
 	scopes scope.Stream
 
-	in      *incoming // of the goroutine that receives
-	refused error     // what it was told last
-	out     outgoing  // of the goroutine that sends
+	in  *incoming // of the goroutine that receives
+	out outgoing  // of the goroutine that sends
 }
 
 // Receive decodes into the scope of received messages.
@@ -54,18 +45,16 @@ func (s *streamConn) Receive(message any) error {
 		s.in = newIncoming(s.method.name, next)
 	}
 	err := s.in.receive(s.StreamingHandlerConn.Receive, message)
-	if s.in.Refusal() != nil {
-		s.refused = err
-	}
 	s.scopes.Received(err)
 	return err
 }
 
 // Send encodes with Harena's tables.
 func (s *streamConn) Send(message any) error {
-	defer s.scopes.Sent()
 	if s.scopes.Encodes() && s.out.put(message) {
 		defer s.out.remove(message)
 	}
-	return s.StreamingHandlerConn.Send(message)
+	err := s.StreamingHandlerConn.Send(message)
+	s.scopes.Sent(err)
+	return err
 }

@@ -314,7 +314,7 @@ func TestLimits(t *testing.T) {
 			}
 			refused(echotest.New("greedy"), "RequestBytesMax is 100000 bytes", "200000 more were wanted")
 			say(t, client, echotest.New("fits"))
-			if m := f.settled(t, "Say"); m.ScopesRefused != 4 || m.ScopesStarted != 5 || m.ScopesRetained != 0 {
+			if m := f.settled(t, "Say"); m.ScopesRefused != 4 || m.ScopesStarted != 5 || m.ScopesRetained != 4 {
 				t.Errorf("four refusals and a success count as %+v", m)
 			}
 		})

@@ -23,8 +23,9 @@ type call struct {
 	out    outgoing
 	dec    func(any) error // gRPC's
 
-	handlers atomic.Int32 // that run inside interceptors; negative when no more may begin
-	settled  bool         // the scope has ended or has another owner
+	// Handlers inside interceptors that have not returned, or not without an error; negative when no
+	// more may begin.
+	unfinished atomic.Int32
 }
 
 const noMoreHandlers = -1 << 30
@@ -49,12 +50,21 @@ func (c *call) run(inner unaryHandler, srv any, interceptor grpc.UnaryServerInte
 	}
 	c.in.Init(c.method.name, &c.scope)
 
-	defer c.recoverLimit(&err)
+	replyOwns := false
+	defer c.method.panics().Recover(c.in.Limits, &err)
+	defer func() {
+		// Memory is recycled only after a normal return without an error. In every other case it is left
+		// to the garbage collector: goroutines of the handler may still use it.
+		if !replyOwns {
+			c.scope.Abandon()
+		}
+	}()
 	if interceptor != nil {
 		interceptor = c.guard(interceptor)
 	}
 	out, err = inner(srv, &c.ctx, c.decode, interceptor)
-	c.settle(out, err)
+	finished := c.unfinished.CompareAndSwap(0, noMoreHandlers)
+	replyOwns = finished && err == nil && c.handOver(out)
 	return out, err
 }
 
@@ -65,22 +75,16 @@ func (c *call) decode(message any) error {
 	return err
 }
 
-// settle ends the scope, or hands it to the reply.
-func (c *call) settle(out any, err error) {
-	c.settled = true
+// handOver makes the reply the scope's owner, if it will be seen when the reply is encoded.
+func (c *call) handOver(out any) bool {
 	_, isMessage := out.(proto.Message)
-	switch {
-	case !c.handlers.CompareAndSwap(0, noMoreHandlers):
-		c.scope.Abandon() // an interceptor did not wait for the handler
-	case err != nil && selfContained(err):
-		c.scope.End()
-	case err == nil && c.in.Decoded() && isMessage && handoff.Key(out) != nil:
-		c.out.size, c.out.scope = &c.method.replySize, &c.scope
-		c.out.watched = c.method.service.replyWatched.Load()
-		c.out.put(out)
-	default:
-		c.scope.Abandon() // nobody tells when the reply is encoded, or the error read
+	if !isMessage || !c.in.Decoded() || handoff.Key(out) == nil {
+		return false
 	}
+	c.out.size, c.out.scope = &c.method.replySize, &c.scope
+	c.out.watched = c.method.service.replyWatched.Load()
+	c.out.put(out)
+	return true
 }
 
 // guard makes a limit that the handler crosses an error before interceptors see it: those that turn
@@ -88,32 +92,16 @@ func (c *call) settle(out any, err error) {
 func (c *call) guard(interceptor grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		return interceptor(ctx, req, info, func(ctx context.Context, req any) (out any, err error) {
-			if c.handlers.Add(1) <= 0 {
+			if c.unfinished.Add(1) <= 0 {
 				return nil, errLate
 			}
-			defer c.handlers.Add(-1)
 			defer c.method.panics().Recover(c.in.Limits, &err)
-			return handler(ctx, req)
+			if out, err = handler(ctx, req); err == nil {
+				c.unfinished.Add(-1)
+			}
+			return out, err
 		})
 	}
-}
-
-// recoverLimit ends a scope whose handler panicked. It is to be deferred.
-func (c *call) recoverLimit(err *error) {
-	if c.settled {
-		return
-	}
-	c.settled = true
-	// Nil stands for runtime.Goexit, which goes on by itself.
-	if panicked := recover(); panicked != nil {
-		if *err = c.method.panics().Error(panicked, c.in.Limits); *err == nil {
-			c.scope.Abandon() // others may still hold what the panic tore them from
-			panic(panicked)
-		}
-		c.settle(nil, *err)
-		return
-	}
-	c.scope.Abandon()
 }
 
 // count keeps the method's statistics of a message that was received.

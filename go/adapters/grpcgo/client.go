@@ -2,6 +2,7 @@ package grpcgo
 
 import (
 	"context"
+	"io"
 	"sync/atomic"
 
 	"google.golang.org/grpc"
@@ -51,10 +52,11 @@ func (c *Conn) Invoke(ctx context.Context, method string, args, reply any, optio
 	out.put(args)
 	defer out.remove(args)
 	in := newReplyIn(s, method)
-	defer in.handOver(s)
-	return in.receive(func(reply any) error {
+	err := in.receive(func(reply any) error {
 		return c.conn.Invoke(ctx, method, args, reply, options...)
 	}, reply)
+	in.handOver(s, err)
+	return err
 }
 
 // NewStream begins a stream. It is for generated code.
@@ -85,11 +87,13 @@ func newReplyIn(s *scope.Scope, method string) *incoming {
 	return in
 }
 
-// handOver makes the reply's arena the scope's, unless gRPC is still at it: then it is the garbage
-// collector's.
-func (in *incoming) handOver(s *scope.Scope) {
-	if in.Close() {
+// handOver makes the arena of a reply that was received without an error the scope's. In every other case
+// it is the garbage collector's, and also when gRPC is still at it.
+func (in *incoming) handOver(s *scope.Scope, err error) {
+	if in.Close() && (err == nil || err == io.EOF) { // at its end a stream has received nothing
 		s.Adopt(in.Arena)
+	} else {
+		s.AbandonArena(in.Arena)
 	}
 }
 
@@ -122,7 +126,7 @@ func (s *clientStream) RecvMsg(message any) error {
 	s.last = in
 	err := in.receive(s.ClientStream.RecvMsg, message)
 	if s.conn.options.StreamScope == PerStream || err != nil {
-		in.handOver(s.scope)
+		in.handOver(s.scope, err)
 	}
 	return err
 }

@@ -12,15 +12,13 @@
 //
 // # Lifetimes
 //
-// The request and what was made on the scope end when the reply is encoded; on an error, when the
-// handler and all interceptors have returned. Strings are exempt: they stay valid for ever, each of
-// them keeping the request's bytes alive. A handler that keeps more, in a cache or in a goroutine
-// that outlives the call, says so by [Retain].
+// The request and what was made on the scope end when the reply is encoded. Strings are exempt: they stay
+// valid for ever, each of them keeping the request's bytes alive. A handler that keeps more, in a cache
+// or in a goroutine that outlives the call, says so by [Retain].
 //
-// Memory is left to the garbage collector, where every pointer stays valid, whenever it is not
-// certain that nobody looks at it any more: after a panic, after an error that is neither gRPC's own
-// nor made by errors.New, when an interceptor returns before its handler, and with
-// grpc.EnableTracing.
+// Memory is recycled only after a normal return without an error. In every other case it is left to the
+// garbage collector, where every pointer stays valid: after an error of any kind, a panic or a limit, and
+// when an interceptor returns before its handler. So it is with grpc.EnableTracing.
 //
 // # What gRPC sees
 //

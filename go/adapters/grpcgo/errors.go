@@ -1,10 +1,6 @@
 package grpcgo
 
 import (
-	"context"
-	"errors"
-	"reflect"
-
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -29,18 +25,3 @@ func (m *method) panics() inbound.Panics {
 // be gone.
 var errLate = status.Error(codes.Internal,
 	"harena/grpcgo: an interceptor called the handler after it had returned; make it wait, or use mode heap")
-
-var (
-	statusErrorType = reflect.TypeOf(status.Error(codes.Unknown, ""))
-	plainErrorType  = reflect.TypeOf(errors.New(""))
-)
-
-// selfContained reports whether an error surely holds no message. Others may read the request when
-// gRPC asks for their text, after the RPC.
-func selfContained(err error) bool {
-	switch reflect.TypeOf(err) {
-	case statusErrorType, plainErrorType:
-		return true
-	}
-	return err == context.Canceled || err == context.DeadlineExceeded
-}

@@ -86,7 +86,7 @@ func TestHandlerOverTheLimit(t *testing.T) {
 			_, err := f.client.Say(testContext(t), echotest.New("greedy"))
 			wantCode(t, err, codes.ResourceExhausted, sayName, "RequestBytesMax is 100000 bytes", "200000 more were wanted")
 			say(t, f.client, echotest.New("modest"))
-			if m := f.settled(t, "Say"); m.ScopesRefused != 1 || m.ScopesRetained != 0 {
+			if m := f.settled(t, "Say"); m.ScopesRefused != 1 || m.ScopesRetained != 1 {
 				t.Errorf("a refusal and a success count as %+v", m)
 			}
 		})

@@ -58,14 +58,17 @@ func (o *outgoing) marshal(m proto.Message) (mem.BufferSlice, error) {
 	}
 	data, size, err := encode(m, guess, pool)
 	timer.Stop()
-	if err != nil || !o.watched {
-		o.end()
-	} else {
+	if err != nil {
+		if o.scope != nil {
+			o.scope.Abandon()
+		}
+		return nil, err
+	}
+	if o.watched {
 		// gRPC may lose a buffer when the client goes away at the wrong moment.
 		o.lost = o.scope.OnLost()
-	}
-	if err != nil {
-		return nil, err
+	} else {
+		o.end()
 	}
 	o.size.Store(int64(size))
 	return data, nil

@@ -15,11 +15,11 @@ func (m *method) stream(inner grpc.StreamHandler) grpc.StreamHandler {
 		// x/net/trace prints messages whenever somebody looks.
 		m.pool.StartStream(&s.scopes, m.streamScope, grpc.EnableTracing)
 		s.ctx = scope.NewContextWith(gs.Context(), &s.scopes)
-		returned := false
-		defer func() { s.scopes.Close(returned && err == nil || selfContained(err)) }()
+		succeeded := false
+		defer func() { s.scopes.Close(succeeded) }()
 		defer m.panics().Recover(m.pool.Options(), &err)
 		err = inner(srv, s)
-		returned = true
+		succeeded = err == nil
 		return err
 	}
 }
@@ -57,11 +57,12 @@ func (s *serverStream) RecvMsg(message any) error {
 
 // SendMsg encodes with Harena's tables.
 func (s *serverStream) SendMsg(message any) error {
-	defer s.scopes.Sent()
 	if s.scopes.Encodes() {
 		s.out.size = &s.method.replySize
 		s.out.put(message)
 		defer s.out.remove(message)
 	}
-	return s.ServerStream.SendMsg(message)
+	err := s.ServerStream.SendMsg(message)
+	s.scopes.Sent(err)
+	return err
 }

@@ -196,12 +196,13 @@ func TestStreamHandlerOverTheLimit(t *testing.T) {
 	}
 	_, err = stream.Recv()
 	wantCode(t, err, codes.ResourceExhausted, testpb.Echo_Repeat_FullMethodName, "200000 more were wanted")
-	if m := f.settled(t, "Repeat"); m.ScopesRefused != 1 || m.ScopesRetained != 0 {
+	if m := f.settled(t, "Repeat"); m.ScopesRefused != 1 || m.ScopesRetained != 2 { // received and made
 		t.Errorf("a refusal counts as %+v", m)
 	}
 }
 
 func TestStreamErrorsPanicsAndCancellation(t *testing.T) {
+	waiting := make(chan struct{})
 	recovering := grpc.StreamInterceptor(
 		func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 			defer func() {
@@ -222,6 +223,7 @@ func TestStreamErrorsPanicsAndCancellation(t *testing.T) {
 		case "error":
 			return lazyError{in}
 		}
+		close(waiting)
 		<-stream.Context().Done()
 		return stream.Context().Err()
 	}}, grpcgo.Options{StreamScope: grpcgo.PerMessage}, recovering)
@@ -237,14 +239,15 @@ func TestStreamErrorsPanicsAndCancellation(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text == "wait" {
+			<-waiting
 			cancel()
 		}
 		_, err = stream.Recv()
 		wantCode(t, err, want)
 		cancel()
 	}
-	if m := f.settled(t, "Chat"); m.ScopesRetained != 2 {
-		t.Errorf("a panic, an error with a message and a cancellation count as %+v", m)
+	if m := f.settled(t, "Chat"); m.ScopesRetained != 3 {
+		t.Errorf("three calls that fail count as %+v", m)
 	}
 }
 

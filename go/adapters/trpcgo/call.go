@@ -27,8 +27,9 @@ type call struct {
 	in    incoming
 	out   outgoing
 
-	handlers atomic.Int32 // that run inside filters; negative when no more may begin
-	settled  bool         // the scope has ended or has another owner
+	// Handlers inside filters that have not returned, or not without an error; negative when no more
+	// may begin.
+	unfinished atomic.Int32
 }
 
 const noMoreHandlers = -1 << 30
@@ -49,9 +50,20 @@ func (m *method) unary(inner unaryHandler, known settings) unaryHandler {
 
 func (c *call) run(inner unaryHandler, impl any) (out any, err error) {
 	c.in.Init(c.method.name, &c.scope)
-	defer c.recoverLimit(&err)
+	scopeEnds := false
+	defer c.method.panics().Recover(c.in.Limits, &err)
+	defer func() {
+		// Memory is recycled only after a normal return without an error. In every other case it is left
+		// to the garbage collector: goroutines of the handler may still use it.
+		if !scopeEnds {
+			c.scope.Abandon()
+		}
+	}()
 	out, err = inner(impl, &c.ctx, c.decode)
-	return c.settle(out, err), err
+	if finished := c.unfinished.CompareAndSwap(0, noMoreHandlers); finished && err == nil {
+		out, scopeEnds = c.handOver(out)
+	}
+	return out, err
 }
 
 // decode is what the generated code calls to receive its request.
@@ -71,55 +83,36 @@ func (c *call) decode(message any) (filter.ServerChain, error) {
 	return append(filters[:len(filters):len(filters)], c.guard), nil
 }
 
-// settle ends the scope, or hands it to the reply. It returns what trpc-go is to encode.
-func (c *call) settle(out any, err error) any {
-	c.settled = true
-	message, isMessage := valid(out)
-	switch {
-	case !c.handlers.CompareAndSwap(0, noMoreHandlers):
-		c.scope.Abandon() // a filter did not wait for the handler
-	case err != nil && selfContained(err), err == nil && c.msg.CallType() == codec.SendOnly:
+// handOver ends the scope, or makes what trpc-go is to encode its owner, which it returns. It reports
+// false where nobody will tell when the reply is encoded.
+func (c *call) handOver(out any) (owner any, ends bool) {
+	if c.msg.CallType() == codec.SendOnly {
 		c.scope.End()
-	case err == nil && isMessage && c.settings.covered(c.msg):
-		c.out.Message, c.out.scope = message.ProtoReflect(), &c.scope
-		if !c.in.Decoded() {
-			// Nothing has shown yet that the serializer is the one that it seems to be.
-			c.out.lost = c.scope.OnLost()
-		}
-		return &c.out
-	default:
-		c.scope.Abandon() // nobody tells when the reply is encoded, or the error read
+		return out, true
 	}
-	return out
+	message, isMessage := valid(out)
+	if !isMessage || !c.settings.covered(c.msg) {
+		return out, false
+	}
+	c.out.Message, c.out.scope = message.ProtoReflect(), &c.scope
+	if !c.in.Decoded() {
+		// Nothing has shown yet that the serializer is the one that it seems to be.
+		c.out.lost = c.scope.OnLost()
+	}
+	return &c.out, true
 }
 
 // guard is the innermost filter. It makes a limit that the handler crosses an error before other
 // filters see it: those that turn panics into errors would hide which it was.
 func (c *call) guard(ctx context.Context, req any, next filter.ServerHandleFunc) (out any, err error) {
-	if c.handlers.Add(1) <= 0 {
+	if c.unfinished.Add(1) <= 0 {
 		return nil, errLate
 	}
-	defer c.handlers.Add(-1)
 	defer c.method.panics().Recover(c.in.Limits, &err)
-	return next(ctx, req)
-}
-
-// recoverLimit ends a scope whose handler panicked. It is to be deferred.
-func (c *call) recoverLimit(err *error) {
-	if c.settled {
-		return
+	if out, err = next(ctx, req); err == nil {
+		c.unfinished.Add(-1)
 	}
-	c.settled = true
-	// Nil stands for runtime.Goexit, which goes on by itself.
-	if panicked := recover(); panicked != nil {
-		if *err = c.method.panics().Error(panicked, c.in.Limits); *err == nil {
-			c.scope.Abandon() // others may still hold what the panic tore them from
-			panic(panicked)
-		}
-		c.settle(nil, *err)
-		return
-	}
-	c.scope.Abandon()
+	return out, err
 }
 
 // count keeps the method's statistics of a message that was received.

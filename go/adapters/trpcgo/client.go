@@ -2,6 +2,7 @@ package trpcgo
 
 import (
 	"context"
+	"io"
 
 	"trpc.group/trpc-go/trpc-go/client"
 	"trpc.group/trpc-go/trpc-go/codec"
@@ -52,11 +53,12 @@ func invoke(ctx context.Context, request, reply any, next filter.ClientHandleFun
 		return next(ctx, request, reply)
 	}
 	in := newReplyIn(s, msg.ClientRPCName())
-	defer in.handOver(s)
-	if err := next(ctx, encodedByTables(request), in.standInFor(reply, known, msg)); err != nil {
-		return err
+	err := next(ctx, encodedByTables(request), in.standInFor(reply, known, msg))
+	if err == nil {
+		err = refusedReply(in.Refusal())
 	}
-	return refusedReply(in.Refusal())
+	in.handOver(s, err)
+	return err
 }
 
 // clientScope returns the scope that replies of a call are to live in, or nil.
@@ -75,11 +77,13 @@ func newReplyIn(s *scope.Scope, method string) *incoming {
 	return in
 }
 
-// handOver makes the reply's arena the scope's, unless trpc-go is still at it: then it is the garbage
-// collector's.
-func (in *incoming) handOver(s *scope.Scope) {
-	if in.Close() {
+// handOver makes the arena of a reply that was received without an error the scope's. In every other case
+// it is the garbage collector's, and also when trpc-go is still at it.
+func (in *incoming) handOver(s *scope.Scope, err error) {
+	if in.Close() && (err == nil || err == io.EOF) { // at its end a stream has received nothing
 		s.Adopt(in.Arena)
+	} else {
+		s.AbandonArena(in.Arena)
 	}
 }
 
@@ -136,7 +140,7 @@ func (s *clientStream) RecvMsg(message any) error {
 		err = refusedReply(in.Refusal())
 	}
 	if s.options.StreamScope == PerStream || err != nil {
-		in.handOver(s.scope)
+		in.handOver(s.scope, err)
 	}
 	return err
 }

@@ -79,7 +79,7 @@ func TestBoundDecompressionRefuses(t *testing.T) {
 		}
 	}
 	m := f.settled(t, "Say")
-	if m.RefusedBy.RequestBytesMax != refused || m.ScopesStarted != 2*refused || m.ScopesRetained != 0 {
+	if m.RefusedBy.RequestBytesMax != refused || m.ScopesStarted != 2*refused || m.ScopesRetained != refused {
 		t.Errorf("%d refusals count as %+v", refused, m)
 	}
 }

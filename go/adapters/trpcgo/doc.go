@@ -12,19 +12,19 @@
 //
 // # Lifetimes
 //
-// The request and what was made on the scope end when the reply is encoded; on an error, when the
-// handler and all filters have returned; with one-way calls likewise. A deadline ends nothing: trpc-go
-// waits for the handler, and the memory does too. Strings are exempt: they stay valid for ever, each of
-// them keeping the request's bytes alive. A handler that keeps more, in a cache or in a goroutine that
-// outlives the call, as trpc.Go begins one, says so by [Retain] before it returns.
+// The request and what was made on the scope end when the reply is encoded; with one-way calls, when the
+// handler and all filters have returned. A deadline ends nothing: trpc-go waits for the handler, and the
+// memory does too. Strings are exempt: they stay valid for ever, each of them keeping the request's bytes
+// alive. A handler that keeps more, in a cache or in a goroutine that outlives the call, as trpc.Go begins
+// one, says so by [Retain] before it returns.
 //
 // Strings are parts of the frame in which the request came, without a copy, when it is certain that
 // nobody writes to it: with the protocol "trpc", trpc-go's own framer, codec and transports (net,
 // tnet, UDP) and its own decompressors. In all other cases the bytes are copied once.
 //
-// Memory is left to the garbage collector, where every pointer stays valid, whenever it is not
-// certain that nobody looks at it any more: after a panic, after an error that is neither trpc-go's
-// own nor made by errors.New, and when a filter returns before its handler.
+// Memory is recycled only after a normal return without an error. In every other case it is left to the
+// garbage collector, where every pointer stays valid: after an error of any kind, a panic or a limit, and
+// when a filter returns before its handler.
 //
 // # What trpc-go sees
 //

@@ -1,10 +1,6 @@
 package trpcgo
 
 import (
-	"context"
-	"errors"
-	"reflect"
-
 	"trpc.group/trpc-go/trpc-go/errs"
 
 	"github.com/harena-project/harena/go/pb/inbound"
@@ -46,24 +42,3 @@ var errLate = errs.NewFrameError(errs.RetServerSystemErr,
 // errAssigned is for servers that decode a request before its call, when nothing is known of them.
 var errAssigned = errs.NewFrameError(errs.RetServerSystemErr,
 	"harena/trpcgo: trpc-go keeps requests in order by their contents; register with trpcgo.Register, or use mode heap")
-
-var plainErrorType = reflect.TypeOf(errors.New(""))
-
-// selfContained reports whether an error surely holds no message. Others may read the request when
-// trpc-go, or a span that it keeps, asks for their text. No error says nothing of what went before: it
-// may have been a panic.
-func selfContained(err error) bool {
-	for err != nil {
-		if reflect.TypeOf(err) == plainErrorType || err == context.Canceled || err == context.DeadlineExceeded {
-			return true
-		}
-		framed, ok := err.(*errs.Error)
-		if !ok || framed == nil {
-			return false
-		}
-		if err = framed.Unwrap(); err == nil {
-			return true
-		}
-	}
-	return false
-}

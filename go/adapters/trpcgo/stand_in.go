@@ -101,7 +101,7 @@ var outgoingMethods = protoiface.Methods{
 
 var errEncodedTwice = errors.New("harena/trpcgo: a reply is encoded that was encoded before, and ended then")
 
-func (o *outgoing) marshal(buffer []byte) ([]byte, error) {
+func (o *outgoing) marshal(buffer []byte) (data []byte, err error) {
 	if o.scope == nil {
 		return pb.MarshalOptions{}.MarshalAppend(buffer, o.Message.Interface())
 	}
@@ -109,9 +109,14 @@ func (o *outgoing) marshal(buffer []byte) ([]byte, error) {
 		return buffer, errEncodedTwice
 	}
 	defer o.lost.Stop()
-	defer o.scope.End()
-	defer o.scope.StartEncoding().Stop()
-	return pb.MarshalOptions{}.MarshalAppend(buffer, o.Message.Interface())
+	defer o.scope.Abandon() // unless it has ended
+	timer := o.scope.StartEncoding()
+	data, err = pb.MarshalOptions{}.MarshalAppend(buffer, o.Message.Interface())
+	timer.Stop()
+	if err == nil {
+		o.scope.End()
+	}
+	return data, err
 }
 
 // valid returns the message that somebody handed to trpc-go, if it is one and not a nil pointer.

@@ -103,7 +103,7 @@ func TestReplyThatIsNeverEncoded(t *testing.T) {
 		_, c.msg = codec.WithNewMessage(t.Context())
 		pool.Start(&c.scope)
 		c.scope.Arena().String("in use")
-		if _, ok := c.settle(&testpb.Note{}, nil).(*outgoing); !ok {
+		if out, _ := c.handOver(&testpb.Note{}); out != any(&c.out) {
 			t.Error("the reply has no stand-in")
 		}
 	}()

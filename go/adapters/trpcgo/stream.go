@@ -15,11 +15,11 @@ func (m *method) stream(inner server.StreamHandlerWapper, known settings) server
 		s := &serverStream{Stream: ts, method: m, settings: known, msg: codec.Message(ts.Context())}
 		m.pool.StartStream(&s.scopes, m.streamScope, false)
 		s.ctx = scope.NewContextWith(ts.Context(), &s.scopes)
-		returned := false
-		defer func() { s.scopes.Close(returned && err == nil || selfContained(err)) }()
+		succeeded := false
+		defer func() { s.scopes.Close(succeeded) }()
 		defer m.panics().Recover(m.pool.Options(), &err)
 		err = inner(impl, s)
-		returned = true
+		succeeded = err == nil
 		return err
 	}
 }
@@ -63,9 +63,10 @@ func (s *serverStream) RecvMsg(message any) error {
 
 // SendMsg encodes with Harena's tables.
 func (s *serverStream) SendMsg(message any) error {
-	defer s.scopes.Sent()
 	if real, ok := valid(message); ok && s.scopes.Encodes() && s.settings.covered(s.msg) {
-		return s.Stream.SendMsg(&outgoing{Message: real.ProtoReflect()})
+		message = &outgoing{Message: real.ProtoReflect()}
 	}
-	return s.Stream.SendMsg(message)
+	err := s.Stream.SendMsg(message)
+	s.scopes.Sent(err)
+	return err
 }

