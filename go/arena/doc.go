@@ -82,4 +82,7 @@
 // [Arena.SetBytesMax] bounds what one round takes; see [LimitError]. Beyond it, a process that has no
 // memory left ends, as every Go program does: the runtime reports that by no value or panic.
 // A [Pool] bounds what it keeps in total and per arena, and lets go of what stays idle.
+//
+// An allocation over a bound panics, on the goroutine that makes it. [Arena.Lend] is for arenas of
+// goroutines where nobody recovers that: they go on with memory of the heap.
 package arena

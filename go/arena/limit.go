@@ -12,7 +12,7 @@ var ErrLimit = errors.New("harena/arena: over the limit")
 // [Arena.SetBudget], panics with. The arena is as it was before that allocation: it may be used on,
 // reset or freed. All numbers are in bytes.
 type LimitError struct {
-	Budget      string // the name of the budget that refused; empty for the arena's own bound
+	Budget      string // the name of the budget or shared bound that refused; empty for the arena's own bound
 	BytesMax    int64  // the bound
 	BytesTaken  int64  // counted against it since the last Reset; of a budget, by everybody
 	BytesWanted int64  // asked for by the allocation that was refused
@@ -37,8 +37,7 @@ func (st *state) charge(bytes uintptr) bool {
 	if st.bytesMax > 0 && int64(bytes) > st.bytesMax-st.charged {
 		return false
 	}
-	if st.account.budget != nil && !st.account.take(int64(bytes)) {
-		st.refuse()
+	if st.overBudget = st.account.take(int64(bytes)); st.overBudget != nil {
 		return false
 	}
 	st.charged += int64(bytes)

@@ -194,7 +194,8 @@ func (p *Pool) put(st *state) {
 	st.reset()
 	used := st.usedPeak
 	st.usedPeak, st.bytesMax = 0, 0
-	st.account.budget, st.account.closed = nil, false
+	st.spills = false
+	st.account.end()
 
 	if most := s.returned(used, p.retainPercentile(), int64(st.bytesHeld)); most > 0 {
 		st.trim(uintptr(most))

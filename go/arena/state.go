@@ -2,6 +2,7 @@ package arena
 
 import (
 	"math/bits"
+	"reflect"
 	"runtime"
 	"unsafe"
 )
@@ -19,6 +20,7 @@ type state struct {
 	cleanup runtime.Cleanup // of NewFinalizer
 
 	retain    bool
+	spills    bool  // over a bound, to the heap
 	bytesMax  int64 // 0: no bound
 	bytesHeld uintptr
 	slabCount int
@@ -64,13 +66,24 @@ func (a *Arena) slow(t *Type, n int) unsafe.Pointer {
 	return a.slab(t).take(a.state, n)
 }
 
-// slowOrPanic is slow for callers who cannot do without.
+// slowOrPanic is slow for callers who cannot do without: they get memory of the heap, or the panic.
 func (a *Arena) slowOrPanic(t *Type, n int) unsafe.Pointer {
 	if ptr := a.slow(t, n); ptr != nil {
 		return ptr
 	}
-	st := a.state
-	panic(st.limitError(int64(n) * int64(t.size)))
+	a.state.spill(int64(n) * int64(t.size))
+	return reflect.MakeSlice(t.slice, n, n).UnsafePointer()
+}
+
+// spill counts what is about to be taken from the heap because it is over a bound. It panics where
+// that is not wanted.
+func (st *state) spill(bytes int64) {
+	over := st.limitError(bytes)
+	if !st.spills {
+		panic(over)
+	}
+	st.charged += bytes
+	st.account.spill(bytes, over)
 }
 
 // limitError returns the error of an allocation that was refused.

@@ -29,12 +29,13 @@ func (a *Arena) String(s string) string {
 	if s == "" {
 		return ""
 	}
-	if !st.charge(uintptr(len(s))) {
-		panic(st.limitError(int64(len(s))))
+	allowed := st.charge(uintptr(len(s)))
+	if !allowed {
+		st.spill(int64(len(s)))
 	}
 	t := &st.text
 	t.bytes += uintptr(len(s))
-	if len(s) > textSharedBytesMax {
+	if !allowed || len(s) > textSharedBytesMax {
 		return strings.Clone(s)
 	}
 	if len(s) > len(t.rest) {

@@ -113,6 +113,7 @@ func (p *Pool) Start(s *Scope) {
 		// Takes the arena's memory now, also where there is no limit, so that Abandon knows it did.
 		s.arena.SetBytesMax(s.options.RequestBytesMax)
 		s.arena.SetBudget(process)
+		s.arena.SetSharedBytesMax(RequestBytesMax, s.options.RequestBytesMax)
 	}
 	s.timed = isTimed(p.started.Add(1))
 }

@@ -56,15 +56,35 @@ func (s *Scope) Retained() bool { return s.state.Load()&retained != 0 }
 // Ended reports whether the scope was ended or abandoned.
 func (s *Scope) Ended() bool { return s.state.Load()&ended != 0 }
 
-// NewArena returns a further arena under the scope's RequestBytesMax, for a goroutine that works for
-// the same request. Hand it to Adopt when it is filled.
+// NewArena returns a further arena for a goroutine that works for the same request. All arenas of a
+// scope share its RequestBytesMax. Hand it to Adopt when it is filled.
+//
+// Over a limit the goroutine goes on with memory of the Go heap, which is counted: a panic there would
+// end the process. Err then says which limit it was, and the adapters refuse the call when its handler
+// returns. After the scope's end the arena is under no limit.
 func (s *Scope) NewArena() *arena.Arena {
 	a := s.pool.arenas.Get()
-	if s.options.Mode != Heap {
-		a.SetBytesMax(s.options.RequestBytesMax) // takes the arena's memory now, as Start does
-		a.SetBudgetUntilLost(process)
+	if s.options.Mode == Heap {
+		return a
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.Ended() {
+		a.SetBytesMax(0) // takes the arena's memory now, as below
+		return a
+	}
+	a.SetBytesMax(s.options.RequestBytesMax)
+	s.arena.Lend(a)
 	return a
+}
+
+// Err returns the [*arena.LimitError] of the first allocation on an arena of NewArena that was over a
+// limit, or nil.
+func (s *Scope) Err() error {
+	if over := s.arena.Spilled(); over != nil {
+		return over
+	}
+	return nil
 }
 
 // Adopt makes an arena of NewArena end with the scope, to which it belongs from then on. If the scope has

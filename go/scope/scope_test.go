@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -169,7 +170,73 @@ func TestRequestBytesMaxBoundsTheArena(t *testing.T) {
 	if !ok || refusal.BytesMax != 10_000 {
 		t.Errorf("over the limit: %v", refusal)
 	}
-	if panicOf(func() { arena.MakeSlice[byte](s.NewArena(), 20_000, 20_000) }) == nil {
-		t.Error("a further arena is not bounded")
+}
+
+// All arenas of a scope share its limit. What goroutines make beyond it is on the heap, and counted.
+func TestArenasShareRequestBytesMax(t *testing.T) {
+	limitProcess(t, 0)
+	p := newPool(t, Options{RequestBytesMax: 10_000})
+	s := p.Get()
+	arena.MakeSlice[byte](s.Arena(), 2000, 2000)
+	arenas := []*arena.Arena{s.NewArena(), s.NewArena(), s.NewArena()}
+	for i, a := range arenas {
+		if len(arena.MakeSlice[byte](a, 3000, 3000)) != 3000 {
+			t.Error("a goroutine does not get what it asked for")
+		}
+		if crossed := s.Err() != nil; crossed != (i == 2) {
+			t.Errorf("after %d arenas of 3000 bytes and one of 2000: %v", i+1, s.Err())
+		}
+	}
+	over := s.Err().(*arena.LimitError)
+	if over.Budget != RequestBytesMax || over.BytesMax != 10_000 || over.BytesWanted != 3000 || over.BytesTaken < 8000 {
+		t.Errorf("%+v", over)
+	}
+	if used := process.BytesUsed(); used < 11_000 {
+		t.Errorf("%d bytes count for the process", used)
+	}
+	// What the others took is not the scope's own arena's to take.
+	if panicOf(func() { arena.MakeSlice[byte](s.Arena(), 1000, 1000) }) == nil {
+		t.Error("the scope's own arena is over the limit alone")
+	}
+	for _, a := range arenas[:2] {
+		s.Adopt(a)
+	}
+	s.AbandonArena(arenas[2])
+	s.End()
+	if used, stats := process.BytesUsed(), p.Stats().Arenas; used != 0 || stats.ArenasOut != 0 || s.Err() != nil {
+		t.Errorf("after End: %d bytes are counted, %+v, %v", used, stats, s.Err())
+	}
+	// The share of a scope that has ended is nobody else's.
+	late := s.NewArena()
+	arena.MakeSlice[byte](late, 20_000, 20_000)
+	next := p.Get()
+	arena.MakeSlice[byte](next.Arena(), 9000, 9000)
+	next.End()
+}
+
+// Every way to allocate goes on beyond the limit, on goroutines that nobody recovers.
+func TestGoroutinesGoOnBeyondTheLimit(t *testing.T) {
+	type node struct{ text string }
+	p := newPool(t, Options{RequestBytesMax: 1000})
+	for name, allocate := range map[string]func(a *arena.Arena){
+		"NewOf":     func(a *arena.Arena) { arena.NewOf[[4096]byte](a)[4095] = 1 },
+		"Kind":      func(a *arena.Arena) { arena.KindOf[[4096]byte]().New(a)[4095] = 1 },
+		"MakeSlice": func(a *arena.Arena) { arena.MakeSlice[node](a, 0, 1000) },
+		"Append":    func(a *arena.Arena) { arena.Append(a, make([]node, 1000), node{text: "x"}) },
+		"Bytes":     func(a *arena.Arena) { a.Bytes(make([]byte, 5000)) },
+		"String":    func(a *arena.Arena) { a.String(strings.Repeat("x", 5000)) },
+	} {
+		s := p.Get()
+		a := s.NewArena()
+		done := make(chan any)
+		go func() { done <- panicOf(func() { allocate(a) }) }()
+		if panicked := <-done; panicked != nil || s.Err() == nil {
+			t.Errorf("%s: panic %v, error %v", name, panicked, s.Err())
+		}
+		if arena.TypeOf(reflect.TypeFor[[4096]byte]()).New(a) != nil {
+			t.Errorf("%s: the codec's allocations are not refused", name)
+		}
+		s.Adopt(a)
+		s.End()
 	}
 }

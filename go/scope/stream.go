@@ -48,6 +48,7 @@ type Stream struct {
 	received *Scope     // the message that the handler has
 	next     *Scope     // the one that is being received
 	work     *Scope
+	err      error // of a scope that has ended
 }
 
 // StartStream makes *s the scopes of a new stream. With retain all memory is left to the garbage
@@ -70,7 +71,7 @@ func (s *Stream) Receiving() (next *Scope, fresh bool) {
 	}
 	s.next = s.begin()
 	if s.next.Mode() == Heap {
-		s.next = finish(s.next, true)
+		s.next = s.finish(s.next, true)
 	}
 	return s.next, true
 }
@@ -86,10 +87,10 @@ func (s *Stream) Received(err error) {
 		return // the same scope as before
 	}
 	if err != nil {
-		s.next = finish(s.next, errors.Is(err, io.EOF))
+		s.next = s.finish(s.next, errors.Is(err, io.EOF))
 		return
 	}
-	s.received, s.next = s.next, finish(s.received, true)
+	s.received, s.next = s.next, s.finish(s.received, true)
 }
 
 // Encodes reports whether Harena is to encode the next message that is sent.
@@ -103,7 +104,7 @@ func (s *Stream) Sent(err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.work = finish(s.work, err == nil)
+	s.work = s.finish(s.work, err == nil)
 }
 
 // Scope returns the scope for what the handler makes.
@@ -127,14 +128,30 @@ func (s *Stream) Retain() {
 	}
 }
 
+// Err returns the first error that [Scope.Err] has, or had, for a scope of the stream.
+func (s *Stream) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, current := range []*Scope{s.received, s.next, s.work} {
+		s.note(current)
+	}
+	return s.err
+}
+
+func (s *Stream) note(one *Scope) {
+	if s.err == nil && one != nil {
+		s.err = one.Err()
+	}
+}
+
 // Close ends what is left. Memory is recycled only after a normal return without an error, which
 // succeeded says; in every other case it is left to the garbage collector.
 func (s *Stream) Close(succeeded bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.received = finish(s.received, succeeded)
-	s.next = finish(s.next, succeeded)
-	s.work = finish(s.work, succeeded)
+	s.received = s.finish(s.received, succeeded)
+	s.next = s.finish(s.next, succeeded)
+	s.work = s.finish(s.work, succeeded)
 }
 
 func (s *Stream) begin() *Scope {
@@ -146,12 +163,14 @@ func (s *Stream) begin() *Scope {
 }
 
 // finish ends a scope, if there is one, and returns nil.
-func finish(one *Scope, succeeded bool) *Scope {
-	switch {
-	case one == nil:
-	case succeeded && one.Mode() == Codec:
+func (s *Stream) finish(one *Scope, succeeded bool) *Scope {
+	if one == nil {
+		return nil
+	}
+	s.note(one)
+	if succeeded && s.err == nil && one.Mode() == Codec {
 		one.End()
-	default:
+	} else {
 		one.Abandon()
 	}
 	return nil

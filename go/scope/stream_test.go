@@ -145,3 +145,18 @@ func TestStreamErrorsLeaveMemoryAlone(t *testing.T) {
 	}
 	s.Close(true)
 }
+
+// The stream tells of a limit that a goroutine crossed for a message before, and recycles nothing after it.
+func TestStreamRemembersTheLimit(t *testing.T) {
+	s, p := newStream(t, Options{RequestBytesMax: 10_000}, PerMessage)
+	arena.MakeSlice[byte](s.Scope().NewArena(), 20_000, 20_000)
+	s.Sent(nil)
+	s.Scope()
+	if !errors.Is(s.Err(), arena.ErrLimit) {
+		t.Errorf("the stream tells of %v", s.Err())
+	}
+	s.Close(true)
+	if p.Stats().ScopesRetained != 2 {
+		t.Errorf("after Close: %+v", p.Stats())
+	}
+}

@@ -110,7 +110,7 @@ func (c *call) run(ctx context.Context, request connect.AnyRequest, next connect
 		}
 	}()
 	response, err = next(scope.NewContext(ctx, &c.scope), request)
-	if err != nil {
+	if err = c.method.panics().Returned(err, c.scope.Err(), c.in.Limits); err != nil {
 		return nil, err
 	}
 	if c.scope.Mode() != scope.Heap {

@@ -29,6 +29,13 @@
 // garbage collector, where every pointer stays valid: after an error of any kind, a panic or a limit, and
 // when the reply is not encoded by this package's codec.
 //
+// # Limits
+//
+// An RPC that crosses Options.RequestBytesMax or DepthMax is answered resource_exhausted; if it does so
+// while its request is decoded, the handler is not called. A handler meets the limit as the panic of an
+// allocation, which the interceptor turns into that answer. Its goroutines, on arenas of
+// [scope.Scope.NewArena], go on with memory of the heap; the RPC is answered so when it returns.
+//
 // # JSON
 //
 // Requests and replies in JSON are connect's own, on the heap. Handlers have a scope all the same,

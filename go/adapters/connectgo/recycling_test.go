@@ -3,6 +3,8 @@ package connectgo_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/harena-project/harena/go/adapters/connectgo"
 	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb"
+	"github.com/harena-project/harena/go/adapters/connectgo/internal/testpb/testpbconnect"
 	"github.com/harena-project/harena/go/arena"
 	"github.com/harena-project/harena/go/pb/echotest"
 	"github.com/harena-project/harena/go/scope"
@@ -101,5 +104,65 @@ func TestStreamMemoryIsRecycledOnlyAfterSuccess(t *testing.T) {
 				t.Errorf("the request turned into %v", kept)
 			}
 		})
+	}
+}
+
+// together makes bytes in each of n goroutines, on arenas of the scope's.
+func together(s *scope.Scope, n, bytes int) {
+	var group sync.WaitGroup
+	for range n {
+		group.Go(func() {
+			a := s.NewArena()
+			a.String(string(arena.MakeSlice[byte](a, bytes/2, bytes/2)))
+			s.Adopt(a)
+		})
+	}
+	group.Wait()
+}
+
+// What goroutines make on arenas of the scope is under the call's one limit. Over it the call is
+// refused when it returns, and the process lives.
+func TestSafetyGoroutinesOverTheLimit(t *testing.T) {
+	f := start(t, &echo{say: func(ctx context.Context, in *testpb.Note) (*testpb.Note, error) {
+		s := scope.From(ctx)
+		var goroutines, bytes int
+		if fmt.Sscan(in.Text, &goroutines, &bytes); goroutines > 0 {
+			together(s, goroutines, bytes)
+		}
+		return echotest.Shout(s.Arena(), in), nil
+	}}, connectgo.Options{RequestBytesMax: 400_000})
+	client := f.client(t)
+	for text, refused := range map[string]bool{"1 900000": true, "8 90000": true, "3 90000": false} {
+		before := f.settled(t, "Say").RefusedBy.RequestBytesMax
+		_, err := client.Say(testContext(t), connect.NewRequest(echotest.New(text)))
+		if refused {
+			wantCode(t, err, connect.CodeResourceExhausted, testpbconnect.EchoSayProcedure,
+				"RequestBytesMax is 400000 bytes", "more were wanted")
+		} else if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if after := f.settled(t, "Say").RefusedBy.RequestBytesMax; (after == before+1) != refused {
+			t.Errorf("%s counts as %d refusals", text, after-before)
+		}
+	}
+	say(t, client, echotest.New("modest"))
+}
+
+func TestSafetyStreamGoroutinesOverTheLimit(t *testing.T) {
+	for _, streamScope := range []connectgo.StreamScope{connectgo.StreamHeap, connectgo.PerMessage, connectgo.PerStream} {
+		f := start(t, &echo{repeat: func(ctx context.Context, in *testpb.Note, stream *connect.ServerStream[testpb.Note]) error {
+			together(scope.From(ctx), 8, 90_000)
+			return stream.Send(in)
+		}}, connectgo.Options{RequestBytesMax: 400_000, StreamScope: streamScope})
+		stream, err := f.client(t).Repeat(testContext(t), connect.NewRequest(echotest.New("greedy")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for stream.Receive() {
+		}
+		wantCode(t, stream.Err(), connect.CodeResourceExhausted, testpbconnect.EchoRepeatProcedure, "RequestBytesMax is 400000 bytes")
+		if m := f.settled(t, "Repeat"); m.RefusedBy.RequestBytesMax != 1 {
+			t.Errorf("a refusal counts as %+v", m)
+		}
 	}
 }

@@ -18,6 +18,7 @@ func (i *interceptor) WrapStreamingHandler(next connect.StreamingHandlerFunc) co
 		defer func() { s.scopes.Close(succeeded) }()
 		defer m.panics().Recover(m.pool.Options(), &err)
 		err = next(scope.NewContextWith(ctx, &s.scopes), s)
+		err = m.panics().Returned(err, s.scopes.Err(), m.pool.Options())
 		succeeded = err == nil
 		return err
 	}

@@ -63,7 +63,11 @@ func (c *call) run(inner unaryHandler, srv any, interceptor grpc.UnaryServerInte
 		interceptor = c.guard(interceptor)
 	}
 	out, err = inner(srv, &c.ctx, c.decode, interceptor)
+	// Of a handler that failed inside of interceptors guard has told them.
 	finished := c.unfinished.CompareAndSwap(0, noMoreHandlers)
+	if finished {
+		err = c.method.panics().Returned(err, c.scope.Err(), c.in.Limits)
+	}
 	replyOwns = finished && err == nil && c.handOver(out)
 	return out, err
 }
@@ -96,7 +100,8 @@ func (c *call) guard(interceptor grpc.UnaryServerInterceptor) grpc.UnaryServerIn
 				return nil, errLate
 			}
 			defer c.method.panics().Recover(c.in.Limits, &err)
-			if out, err = handler(ctx, req); err == nil {
+			out, err = handler(ctx, req)
+			if err = c.method.panics().Returned(err, c.scope.Err(), c.in.Limits); err == nil {
 				c.unfinished.Add(-1)
 			}
 			return out, err

@@ -30,7 +30,8 @@
 //
 // An RPC that crosses Options.RequestBytesMax or DepthMax is answered RESOURCE_EXHAUSTED; if it does
 // so while its request is decoded, the handler is not called. A handler meets the limit as the panic
-// of an allocation, which the wrapper turns into that answer.
+// of an allocation, which the wrapper turns into that answer. Its goroutines, on arenas of
+// [scope.Scope.NewArena], go on with memory of the heap; the RPC is answered so when it returns.
 package grpcgo
 
 import (

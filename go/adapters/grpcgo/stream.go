@@ -19,6 +19,7 @@ func (m *method) stream(inner grpc.StreamHandler) grpc.StreamHandler {
 		defer func() { s.scopes.Close(succeeded) }()
 		defer m.panics().Recover(m.pool.Options(), &err)
 		err = inner(srv, s)
+		err = m.panics().Returned(err, s.scopes.Err(), m.pool.Options())
 		succeeded = err == nil
 		return err
 	}

@@ -60,7 +60,12 @@ func (c *call) run(inner unaryHandler, impl any) (out any, err error) {
 		}
 	}()
 	out, err = inner(impl, &c.ctx, c.decode)
-	if finished := c.unfinished.CompareAndSwap(0, noMoreHandlers); finished && err == nil {
+	// Of a handler that failed inside of filters guard has told them.
+	finished := c.unfinished.CompareAndSwap(0, noMoreHandlers)
+	if finished {
+		err = c.method.panics().Returned(err, c.scope.Err(), c.in.Limits)
+	}
+	if finished && err == nil {
 		out, scopeEnds = c.handOver(out)
 	}
 	return out, err
@@ -109,7 +114,8 @@ func (c *call) guard(ctx context.Context, req any, next filter.ServerHandleFunc)
 		return nil, errLate
 	}
 	defer c.method.panics().Recover(c.in.Limits, &err)
-	if out, err = next(ctx, req); err == nil {
+	out, err = next(ctx, req)
+	if err = c.method.panics().Returned(err, c.scope.Err(), c.in.Limits); err == nil {
 		c.unfinished.Add(-1)
 	}
 	return out, err

@@ -43,8 +43,9 @@
 // (22), as trpc-go answers when it has no goroutine to spare: the memory that one request may have is
 // used up. One that crosses DepthMax is answered RetServerDecodeFail (1), as for protobuf's own limit.
 // If that happens while the request is decoded, the handler is not called. A handler meets the limit
-// as the panic of an allocation, which the wrapper turns into that answer. It makes no sense to send
-// such a request again: a client that retries on 22 should not do so for these methods.
+// as the panic of an allocation, which the wrapper turns into that answer. Its goroutines, on arenas of
+// [scope.Scope.NewArena], go on with memory of the heap; the RPC is answered so when it returns. It makes
+// no sense to send such a request again: a client that retries on 22 should not do so for these methods.
 //
 // How much trpc-go reads before anything is decoded is bounded by trpc.DefaultMaxFrameSize, and what a
 // compressed body decompresses to by [BoundDecompression], if it was called.

@@ -28,6 +28,7 @@ func (m *method) rest(inner restful.HandleFunc) restful.HandleFunc {
 		s := m.pool.Get()
 		defer s.Abandon() // the reply is yet to be encoded
 		defer m.panics().Recover(s.Options(), &err)
-		return inner(impl, scope.NewContext(ctx, s), request)
+		out, err = inner(impl, scope.NewContext(ctx, s), request)
+		return out, m.panics().Returned(err, s.Err(), s.Options())
 	}
 }

@@ -125,7 +125,7 @@ func (d *Decoder) unmarshal(wireBytes int, m proto.Message, decode func(pb.Unmar
 		d.Arena.SetBytesMax(left)
 	}
 	if !d.Arena.TakeBudget(int64(wireBytes)) {
-		d.refuse(m, processRefusal(d.Method, d.Arena.OverBudget(), int64(wireBytes)))
+		d.refuse(m, budgetRefusal(d.Method, d.Arena.OverBudget(), int64(wireBytes)))
 		return true, nil
 	}
 	bytesMax, byRatio := left, false

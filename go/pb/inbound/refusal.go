@@ -24,9 +24,10 @@ func wireRefusal(method string, bytesMax, wireBytes int64) *Refusal {
 		"%s: RequestBytesMax is %d bytes, and the request alone has %d on the wire", method, bytesMax, wireBytes)}
 }
 
-func processRefusal(method string, over *arena.LimitError, wanted int64) *Refusal {
-	return &Refusal{scope.ProcessBytesMax, fmt.Sprintf("%s: ProcessBytesMax is %d bytes: %d are in use and %d more were wanted",
-		method, over.BytesMax, over.BytesTaken, wanted)}
+// budgetRefusal is for the process's budget, and for what the arenas of one scope share.
+func budgetRefusal(method string, over *arena.LimitError, wanted int64) *Refusal {
+	return &Refusal{over.Budget, fmt.Sprintf("%s: %s is %d bytes: %d are in use and %d more were wanted",
+		method, over.Budget, over.BytesMax, over.BytesTaken, wanted)}
 }
 
 func ratioRefusal(method string, limits scope.Options, wireBytes int64, limit *pb.LimitError) *Refusal {
@@ -40,16 +41,17 @@ func decodingRefusal(method string, bytesMax, wireBytes int64, limit *pb.LimitEr
 		return &Refusal{"DepthMax", fmt.Sprintf(
 			"%s: DepthMax is %d levels, and the request nests deeper", method, limit.Max)}
 	}
-	if limit.Limit == scope.ProcessBytesMax {
-		return processRefusal(method, &arena.LimitError{BytesMax: limit.Max, BytesTaken: limit.Taken}, limit.Wanted)
+	if limit.Limit == scope.ProcessBytesMax || limit.Limit == scope.RequestBytesMax {
+		over := &arena.LimitError{Budget: limit.Limit, BytesMax: limit.Max, BytesTaken: limit.Taken}
+		return budgetRefusal(method, over, limit.Wanted)
 	}
 	return &Refusal{"RequestBytesMax", fmt.Sprintf(
 		"%s: RequestBytesMax is %d bytes; %d on the wire and at least %d to decode them were wanted",
 		method, bytesMax, wireBytes, limit.Wanted)}
 }
 
-// OfPanic returns the refusal that a handler's panic stands for, when the panic comes from an
-// allocation over the scope's limit. For other panics it returns nil: an arena of the handler's own
+// OfPanic returns the refusal that a handler's panic stands for, or the error of its scope, when that
+// comes from an allocation over the scope's limit. For other panics it returns nil: an arena of the handler's own
 // may have a limit too.
 func OfPanic(method string, limits scope.Options, panicked any) *Refusal {
 	err, _ := panicked.(error)
@@ -57,15 +59,19 @@ func OfPanic(method string, limits scope.Options, panicked any) *Refusal {
 	if !errors.As(err, &limit) {
 		return nil
 	}
-	if limit.Budget == scope.ProcessBytesMax {
-		return processRefusal(method, limit, limit.BytesWanted)
+	if limit.Budget == scope.ProcessBytesMax || limit.Budget == scope.RequestBytesMax {
+		return budgetRefusal(method, limit, limit.BytesWanted)
 	}
 	if limits.RequestBytesMax == 0 {
 		return nil
 	}
+	ofWire := ""
+	if wireBytes := limits.RequestBytesMax - limit.BytesMax; wireBytes > 0 {
+		ofWire = fmt.Sprintf(", %d of them for the wire", wireBytes)
+	}
 	return &Refusal{"RequestBytesMax", fmt.Sprintf(
-		"%s: RequestBytesMax is %d bytes, %d of them for the wire; %d were taken from the arena and %d more were wanted",
-		method, limits.RequestBytesMax, limits.RequestBytesMax-limit.BytesMax, limit.BytesTaken, limit.BytesWanted)}
+		"%s: RequestBytesMax is %d bytes%s; %d were taken from the arena and %d more were wanted",
+		method, limits.RequestBytesMax, ofWire, limit.BytesTaken, limit.BytesWanted)}
 }
 
 // Panics are those of one method's handlers.
@@ -83,6 +89,15 @@ func (p Panics) Error(panicked any, limits scope.Options) error {
 		p.Pool.Refuse(r.Limit)
 	}
 	return p.Refused(r)
+}
+
+// Returned returns the error of a handler that returned err. Where a goroutine of its has crossed the
+// limit, of which crossed tells, the call is refused.
+func (p Panics) Returned(err, crossed error, limits scope.Options) error {
+	if refused := p.Error(crossed, limits); refused != nil {
+		return refused
+	}
+	return err
 }
 
 // Recover turns the panic of an allocation over the limit into an error, and lets other panics pass. It
