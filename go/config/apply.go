@@ -137,7 +137,7 @@ func (c change) whyNot() problems {
 			c.key.name, c.before.QuarantineOneIn, c.before.QuarantineOneIn)}}
 	}
 	var wrong *Error
-	if errors.As(c.wanted.whyNot(c.key.name, after), &wrong) {
+	if errors.As(c.wanted.explain(c.key.name, c.group.CheckChange(c.key.name, c.edit)), &wrong) {
 		return wrong.Problems
 	}
 	return nil

@@ -100,22 +100,28 @@ func TestApplyLeavesAloneWhatTheFileDoesNotName(t *testing.T) {
 // One method of one server that cannot have its settings keeps all methods of all servers as they are.
 func TestApplyChangesAllOrNothing(t *testing.T) {
 	first := serve(t, scope.Options{}, "/d.S/One")
-	second := serve(t, scope.Options{RequestBytesMax: 1 << 20}, "/d.S/Two", "/d.S/Three")
+	second := serve(t, scope.Options{Mode: scope.Heap}, "/d.S/Two", "/d.S/Three")
 	budget := scope.ProcessBudget().BytesMax()
 	var applier Applier
 	err := applier.Apply(parse(t, `version: 1
 process_bytes_max: 1GiB
-defaults: {depth_max: 20}
+defaults: {depth_max: 20, mode: codec}
 methods:
-  /d.S/Two: {depth_max: unlimited, mode: heap}
+  /d.S/Two: {depth_max: unlimited, quarantine_one_in: 7}
 `))
-	want := "harena.yaml:5:42: /d.S/Two: mode heap cannot hold a limit; " +
-		"set RequestBytesMax, DecodedRatioMax and DepthMax to 0, or use mode codec"
+	want := "harena.yaml:5:55: /d.S/Two: quarantine_one_in is 0 since the server was made and cannot change while it runs; " +
+		"restart it with this file, or write 0"
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is %v; want %s", err, want)
 	}
+	err = applier.Apply(parse(t, "version: 1\ndefaults: {depth_max: 20}"))
+	want = "harena.yaml:2:23: /d.S/Two: mode heap cannot hold a limit; " +
+		"set RequestBytesMax, DecodedRatioMax and DepthMax to 0, or use mode codec"
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("the error is %v; want %s", err, want)
+	}
 	for _, m := range append(first.Methods(), second.Methods()...) {
-		if m.Options.DepthMax != 0 || m.Options.Mode != scope.Codec {
+		if m.Options.DepthMax != 0 || (m.Options.Mode == scope.Heap) != (m.Name != "/d.S/One") {
 			t.Errorf("%s has changed: %+v", m.Name, m.Options)
 		}
 	}
@@ -192,12 +198,12 @@ methods: {/h.S/Two: {mode: heap, depth_max: unlimited, request_bytes_max: unlimi
 		t.Errorf("ProcessBytesMax is %d", got.ProcessBytesMax)
 	}
 	for name, want := range map[string]scope.MethodOptions{
-		"/h.S/One":   {DecodedRatioMax: 50, QuarantineOneIn: 100, DepthMax: 20},
+		"/h.S/One":   {RequestBytesMax: 1 << 20, DecodedRatioMax: 50, QuarantineOneIn: 100, DepthMax: 20},
 		"/h.S/Two":   {Mode: scope.Heap, QuarantineOneIn: 100, StreamScope: scope.PerStream},
 		"/h.S/Three": {RequestBytesMax: 1 << 20, QuarantineOneIn: 100, DepthMax: 20, StreamScope: scope.PerStream},
 	} {
-		if got.Methods[name] != want {
-			t.Errorf("%s: got %+v; want %+v", name, got.Methods[name], want)
+		if got.Method(name) != want {
+			t.Errorf("%s: got %+v; want %+v", name, got.Method(name), want)
 		}
 	}
 	if len(code.Methods) != 1 {
@@ -245,5 +251,39 @@ func TestApplyChangesInTheNameOfConfig(t *testing.T) {
 	}
 	if optionsOf(second, "/n.S/Two").DepthMax != 20 || len(seen) != 4 || seen[3].who != "config" {
 		t.Errorf("got %v", seen)
+	}
+}
+
+// A file may say mode heap although the code has limits: at once and for a server that is about to be made.
+// They are not held then, and are there again when the file says otherwise.
+func TestModeHeapOverTheCodesLimits(t *testing.T) {
+	code := scope.ServiceOptions{RequestBytesMax: 1 << 20, DepthMax: 30}
+	heap, codec := parse(t, "version: 1\ndefaults: {mode: heap}"), parse(t, "version: 1")
+	options, err := heap.ServiceOptions(code, "/k.S/One")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := options.NewGroup([]string{"/k.S/One"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited := scope.Options{RequestBytesMax: 1 << 20, DepthMax: 30}
+	unheld := limited
+	unheld.Mode = scope.Heap
+	if got := optionsOf(made, "/k.S/One"); got != unheld {
+		t.Errorf("a new server has %+v", got)
+	}
+	group := serve(t, limited, "/k.S/Two")
+	var applier Applier
+	for _, step := range []struct {
+		config *Config
+		want   scope.Options
+	}{{heap, unheld}, {codec, limited}} {
+		if err := applier.Apply(step.config); err != nil {
+			t.Fatal(err)
+		}
+		if got := optionsOf(group, "/k.S/Two"); got != step.want {
+			t.Errorf("got %+v; want %+v", got, step.want)
+		}
 	}
 }

@@ -57,23 +57,35 @@ func (c *Config) ServiceOptions(code scope.ServiceOptions, methods ...string) (s
 		inner := own.Scope()
 		settings := c.For(name)
 		settings.lay(&inner)
-		if err := settings.whyNot(name, inner); err != nil {
-			return code, err
-		}
-		options.Methods[name] = scope.MethodOptions{
+		named := scope.MethodOptions{
 			Mode:              inner.Mode,
-			RequestBytesMax:   inner.RequestBytesMax,
-			DecodedRatioMax:   inner.DecodedRatioMax,
+			RequestBytesMax:   named(inner.RequestBytesMax, code.RequestBytesMax),
+			DecodedRatioMax:   named(inner.DecodedRatioMax, code.DecodedRatioMax),
 			DecodedFloorBytes: inner.DecodedFloorBytes,
-			DepthMax:          inner.DepthMax,
+			DepthMax:          named(inner.DepthMax, code.DepthMax),
 			QuarantineOneIn:   inner.QuarantineOneIn,
 			StreamScope:       own.StreamScope,
 		}
+		if err := settings.explain(name, named.Validate()); err != nil {
+			return code, err
+		}
+		options.Methods[name] = named
 	}
 	if v, given := c.Process()[ProcessBytesMaxKey]; given {
 		options.ProcessBytesMax = v.Int
 	}
 	return options, nil
+}
+
+// named is how a method's options say a limit: what is the service's they do not name.
+func named[T int | int64 | float64](limit, service T) T {
+	switch limit {
+	case service:
+		return 0
+	case 0:
+		return scope.NoLimit
+	}
+	return limit
 }
 
 // lay sets the options that the settings have.
@@ -121,9 +133,8 @@ func restore(key string, o *scope.Options, code scope.Options) {
 	}
 }
 
-// whyNot says why a method cannot have the options that the settings led to, and where that is from.
-func (s Settings) whyNot(method string, o scope.Options) error {
-	err := o.Validate()
+// explain says where it is from that a method cannot have the options that the settings led to.
+func (s Settings) explain(method string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -138,6 +149,6 @@ func (s Settings) whyNot(method string, o scope.Options) error {
 			}
 		}
 	}
-	reason := strings.TrimPrefix(err.Error(), "harena/scope: ")
+	reason := strings.TrimPrefix(strings.TrimPrefix(err.Error(), method+": "), "harena/scope: ")
 	return &Error{[]Problem{{at, method + ": " + reason}}}
 }

@@ -142,7 +142,7 @@ func TestSettingsOfAllMethodsAndOfTheProcess(t *testing.T) {
 
 func TestWhatIsWrongIsSaidAndNothingChanges(t *testing.T) {
 	handler, group := serveTest(t, Options{Token: testToken})
-	if err := group.SetRequestBytesMax(board, 1<<20); err != nil {
+	if err := group.SetMode(board, scope.Heap); err != nil {
 		t.Fatal(err)
 	}
 	before := group.Methods()
@@ -161,7 +161,7 @@ func TestWhatIsWrongIsSaidAndNothingChanges(t *testing.T) {
 		"no floor":                  {`{"settings": {"decoded_floor_bytes": null}}`, "1 or more"},
 		"depth beyond numbers":      {`{"settings": {"depth_max": 4294967296}}`, "from 1 to 100"},
 		"one level too many":        {`{"settings": {"depth_max": 101}}`, "from 1 to 100"},
-		"a limit in mode heap":      {`{"settings": {"mode": "heap"}}`, "mode heap cannot hold a limit"},
+		"a limit in mode heap":      {`{"settings": {"request_bytes_max": 1048576}}`, "mode heap cannot hold a limit"},
 		"nothing":                   {`{"method": "/x"}`, "nothing to change"},
 		"no JSON":                   {`mode=heap`, "not what is wanted"},
 		"another shape":             {`{"metod": "/x"}`, "metod"},
@@ -185,27 +185,27 @@ func TestWhatIsWrongIsSaidAndNothingChanges(t *testing.T) {
 
 func TestTwoServersChangeTogetherOrNotAtAll(t *testing.T) {
 	handler, first := serveTest(t, Options{Token: testToken})
-	second, err := scope.NewGroup([]string{rank}, scope.Options{DepthMax: 5}, nil)
+	second, err := scope.NewGroup([]string{rank}, scope.Options{Mode: scope.Heap}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	second.Publish("test-live-second")
 	defer runtime.KeepAlive(second)
-	body := fmt.Sprintf(`{"method": %q, "settings": {"mode": "heap"}}`, rank)
+	body := fmt.Sprintf(`{"method": %q, "settings": {"depth_max": 5}}`, rank)
 	got := ask(handler, "POST", "/harena/api/settings", body, withToken)
 	if got.Code != http.StatusBadRequest {
 		t.Fatalf("%d %s", got.Code, got.Body)
 	}
-	if mode := first.Pool(rank).Options().Mode; mode != scope.Codec {
-		t.Errorf("the first server's mode is %v", mode)
+	if depth := first.Pool(rank).Options().DepthMax; depth != 0 {
+		t.Errorf("the first server's depth is %v", depth)
 	}
-	if err := second.SetDepthMax("", 0); err != nil {
+	if err := second.SetMode("", scope.Codec); err != nil {
 		t.Fatal(err)
 	}
 	if got := ask(handler, "POST", "/harena/api/settings", body, withToken); got.Code != http.StatusOK {
 		t.Fatalf("%d %s", got.Code, got.Body)
 	}
-	if first.Pool(rank).Options().Mode != scope.Heap || second.Pool(rank).Options().Mode != scope.Heap {
+	if first.Pool(rank).Options().DepthMax != 5 || second.Pool(rank).Options().DepthMax != 5 {
 		t.Error("the servers differ")
 	}
 }

@@ -16,7 +16,7 @@ type MethodChange struct {
 // any more, what was made is taken back.
 func ChangeAll(changes []MethodChange) (refused int, err error) {
 	for i, c := range changes {
-		if err := c.Group.whyNot(c.Name, c.Edit); err != nil {
+		if err := c.Group.CheckChange(c.Name, c.Edit); err != nil {
 			return i, err
 		}
 	}

@@ -71,9 +71,9 @@ func (g *Group) Pool(name string) *Pool {
 	return g.pools[name]
 }
 
-// SetMode changes the mode of one method, or of all when name is empty, for requests from now on.
-// When that cannot be (an unknown method, a mode that cannot hold a method's limit), nothing changes
-// for any method and the error says why.
+// SetMode changes the mode of one method, or of all when name is empty, for requests from now on, as
+// [Pool.SetMode] does. When that cannot be (an unknown method), nothing changes for any method and the
+// error says why.
 func (g *Group) SetMode(name string, mode Mode) error {
 	return g.Change(name, func(o *Options) { o.Mode = mode })
 }
@@ -122,8 +122,8 @@ func (g *Group) Change(name string, edit func(*Options)) error {
 	return nil
 }
 
-// whyNot returns what Change would, and changes nothing.
-func (g *Group) whyNot(name string, edit func(*Options)) error {
+// CheckChange returns what Change would, and changes nothing.
+func (g *Group) CheckChange(name string, edit func(*Options)) error {
 	g.mutex.RLock()
 	defer g.mutex.RUnlock()
 	_, err := g.check(name, edit)

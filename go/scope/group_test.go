@@ -3,6 +3,8 @@ package scope
 import (
 	"strings"
 	"testing"
+
+	"github.com/harena-project/harena/go/arena"
 )
 
 func newGroup(t *testing.T) *Group {
@@ -22,28 +24,59 @@ func TestGroupGivesMethodsTheirOwnOptions(t *testing.T) {
 	}
 }
 
+// Mode heap can be had at any time. A limit is not held there, and is there when mode codec is.
+func TestModeHeapKeepsLimitsForLater(t *testing.T) {
+	g := newGroup(t)
+	if err := g.SetMode("", Heap); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range g.Methods() {
+		if m.Options.Mode != Heap {
+			t.Errorf("%s has %+v", m.Name, m.Options)
+		}
+	}
+	p := g.Pool("/s/B")
+	s := p.Get()
+	arena.MakeSlice[byte](s.Arena(), 1000, 1000)
+	arena.MakeSlice[byte](s.NewArena(), 1000, 1000)
+	if s.End(); s.Err() != nil {
+		t.Errorf("mode heap holds a limit: %v", s.Err())
+	}
+	if err := g.SetMode("", Codec); err != nil || p.Options().RequestBytesMax != 9 {
+		t.Errorf("%v, then method B has %+v", err, p.Options())
+	}
+	s = p.Get()
+	defer s.End()
+	if panicOf(func() { arena.MakeSlice[byte](s.Arena(), 1000, 1000) }) == nil {
+		t.Error("mode codec does not hold the limit")
+	}
+}
+
 func TestGroupChangesAllOrNothing(t *testing.T) {
 	g := newGroup(t)
-	if err := g.SetMode("", Heap); err == nil || !strings.HasPrefix(err.Error(), "/s/B: ") {
-		t.Errorf("SetMode of all, one with a limit: %v", err)
+	if err := g.SetMode("/s/B", Heap); err != nil {
+		t.Fatal(err)
 	}
-	if got := g.Pool("/s/A").Options().Mode; got != Codec {
-		t.Errorf("a refused change left method A in mode %v", got)
+	if err := g.SetDepthMax("", 8); err == nil || !strings.HasPrefix(err.Error(), "/s/B: ") {
+		t.Errorf("a limit for all, one in mode heap: %v", err)
 	}
-	if err := g.SetMode("/s/A", Heap); err != nil {
+	if got := g.Pool("/s/A").Options().DepthMax; got != 0 {
+		t.Errorf("a refused change left method A with DepthMax %d", got)
+	}
+	if err := g.SetDepthMax("/s/A", 8); err != nil {
 		t.Error(err)
 	}
-	if got := g.Pool("/s/A").Options().Mode; got != Heap {
-		t.Errorf("method A is in mode %v, want heap", got)
+	if got := g.Pool("/s/A").Options().DepthMax; got != 8 {
+		t.Errorf("method A has DepthMax %d, want 8", got)
 	}
 }
 
 func TestGroupsChangeAllOrNothing(t *testing.T) {
 	one, other := newGroup(t), newGroup(t)
 	set := func(mode Mode) func(*Options) { return func(o *Options) { o.Mode = mode } }
-	refused, err := ChangeAll([]MethodChange{{one, "/s/A", set(Heap)}, {other, "/s/B", set(Heap)}})
+	refused, err := ChangeAll([]MethodChange{{one, "/s/A", set(Heap)}, {other, "/s/B", set(Heap + 1)}})
 	if refused != 1 || err == nil || !strings.HasPrefix(err.Error(), "/s/B: ") {
-		t.Errorf("a method with a limit, to heap: %d, %v", refused, err)
+		t.Errorf("a mode that there is not: %d, %v", refused, err)
 	}
 	if got := one.Pool("/s/A").Options().Mode; got != Codec {
 		t.Errorf("a refused change left method A in mode %v", got)
@@ -51,9 +84,9 @@ func TestGroupsChangeAllOrNothing(t *testing.T) {
 
 	// Each would do by itself, the second no longer after the first.
 	limit := func(o *Options) { o.RequestBytesMax = 9 }
-	refused, err = ChangeAll([]MethodChange{{other, "/s/A", set(Heap)}, {one, "/s/A", limit}, {one, "/s/A", set(Heap)}})
+	refused, err = ChangeAll([]MethodChange{{other, "/s/A", limit}, {one, "/s/A", set(Heap)}, {one, "/s/A", limit}})
 	if refused != 2 || err == nil {
-		t.Errorf("heap after a limit: %d, %v", refused, err)
+		t.Errorf("a limit after heap: %d, %v", refused, err)
 	}
 	for _, g := range []*Group{one, other} {
 		if got := g.Pool("/s/A").Options(); got != (Options{}) {

@@ -10,8 +10,8 @@ import (
 type Options struct {
 	Mode Mode
 
-	// RequestBytesMax bounds what one scope may take, in bytes: the arena and the wire bytes of the
-	// request. Zero means no bound.
+	// RequestBytesMax bounds what one scope may take, in bytes: all its arenas together, and the wire
+	// bytes of the request. Zero means no bound. In mode heap no limit is held.
 	RequestBytesMax int64
 
 	// DecodedRatioMax bounds what decoding a request may take, strings included, in bytes per byte of
@@ -33,6 +33,7 @@ type Options struct {
 	QuarantineOneIn int
 }
 
+// errHeapLimit is for who asks for a limit in mode heap. Limits that were there before stay, unheld.
 var errHeapLimit = errors.New("harena/scope: mode heap cannot hold a limit; " +
 	"set RequestBytesMax, DecodedRatioMax and DepthMax to 0, or use mode codec")
 
@@ -51,14 +52,19 @@ func (o Options) Validate() error {
 		return fmt.Errorf("harena/scope: DepthMax is %d; want 1 to %d, or 0 (protobuf's own limit)", o.DepthMax, DepthLevelsMax)
 	case o.QuarantineOneIn < 0:
 		return fmt.Errorf("harena/scope: QuarantineOneIn is %d; want 0 (no quarantine) or more", o.QuarantineOneIn)
-	case o.Mode == Heap && (o.RequestBytesMax != 0 || o.DecodedRatioMax != 0 || o.DepthMax != 0):
-		return errHeapLimit
 	}
 	return nil
 }
 
 // DepthLevelsMax is the largest DepthMax, in levels: what C++'s protobuf parses without a bound of ours.
 const DepthLevelsMax = 100
+
+// asksForLimit reports whether the options have a limit that others have not.
+func (o Options) asksForLimit(others Options) bool {
+	return o.RequestBytesMax != 0 && o.RequestBytesMax != others.RequestBytesMax ||
+		o.DecodedRatioMax != 0 && o.DecodedRatioMax != others.DecodedRatioMax ||
+		o.DepthMax != 0 && o.DepthMax != others.DepthMax
+}
 
 // DecodedFloorBytesDefault stands for a DecodedFloorBytes of zero.
 const DecodedFloorBytesDefault = 1 << 20

@@ -30,7 +30,12 @@ type Pool struct {
 }
 
 // NewPool returns a pool, or what is wrong with the options.
-func NewPool(options Options) (*Pool, error) { return newNamedPool("", options) }
+func NewPool(options Options) (*Pool, error) {
+	if options.Mode == Heap && options.asksForLimit(Options{}) {
+		return nil, errHeapLimit
+	}
+	return newNamedPool("", options)
+}
 
 // newNamedPool makes a pool that reports call by the name.
 func newNamedPool(name string, options Options) (*Pool, error) {
@@ -46,13 +51,14 @@ func newNamedPool(name string, options Options) (*Pool, error) {
 // Options returns the settings of the next scope.
 func (p *Pool) Options() Options { return *p.options.Load() }
 
-// SetMode changes the mode of scopes from now on. When the mode cannot hold the pool's limits,
-// nothing changes and the error says why.
+// SetMode changes the mode of scopes from now on. Limits are not held in mode [Heap]; they are held again
+// from when the mode is [Codec]. When the mode is none, nothing changes and the error says why.
 func (p *Pool) SetMode(mode Mode) error {
 	return p.Change(func(o *Options) { o.Mode = mode })
 }
 
-// SetRequestBytesMax changes the limit of scopes from now on, likewise.
+// SetRequestBytesMax changes the limit of scopes from now on. In mode [Heap] nothing changes, and the error
+// says why.
 func (p *Pool) SetRequestBytesMax(bytesMax int64) error {
 	return p.Change(func(o *Options) { o.RequestBytesMax = bytesMax })
 }
@@ -83,7 +89,11 @@ func (p *Pool) Change(edit func(*Options)) error {
 
 // whyNot says why the options cannot replace the pool's.
 func (p *Pool) whyNot(changed Options) error {
-	if changed.QuarantineOneIn != p.Options().QuarantineOneIn {
+	now := p.Options()
+	if now.Mode == Heap && changed.Mode == Heap && changed.asksForLimit(now) {
+		return errHeapLimit
+	}
+	if changed.QuarantineOneIn != now.QuarantineOneIn {
 		return errors.New("harena/scope: QuarantineOneIn cannot be changed while the server runs; " +
 			"set it where the service is made")
 	}

@@ -49,8 +49,8 @@ func TestScopesKeepTheOptionsTheyBeganWith(t *testing.T) {
 }
 
 func TestRefusedChangeChangesNothing(t *testing.T) {
-	p := newPool(t, Options{RequestBytesMax: 5})
-	if p.SetMode(Heap) == nil {
+	p := newPool(t, Options{Mode: Heap})
+	if p.SetRequestBytesMax(5) == nil || p.SetDecodedRatioMax(5) == nil || p.SetDepthMax(5) == nil {
 		t.Error("mode heap accepts a limit")
 	}
 	for _, depth := range []int{-1, 101} {
@@ -58,7 +58,7 @@ func TestRefusedChangeChangesNothing(t *testing.T) {
 			t.Errorf("a depth of %d is accepted", depth)
 		}
 	}
-	if got := p.Options(); got != (Options{RequestBytesMax: 5}) {
+	if got := p.Options(); got != (Options{Mode: Heap}) {
 		t.Errorf("options after refused changes: %+v", got)
 	}
 }

@@ -1,6 +1,9 @@
 package scope
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // ServiceOptions are the settings of a service. Every adapter has them under the name Options. The
 // zero value is mode codec without limits for unary methods, and streams as the RPC framework serves
@@ -33,12 +36,13 @@ type ServiceOptions struct {
 	// StreamScope says how streams use scopes.
 	StreamScope StreamScope
 
-	// Methods has whole sets of settings for single methods, by their full names
-	// ("/package.Service/Method").
+	// Methods has settings of single methods, by their full names ("/package.Service/Method").
 	Methods map[string]MethodOptions
 }
 
-// MethodOptions are the settings of one method, in place of those in [ServiceOptions].
+// MethodOptions are the settings of one method, in place of those in [ServiceOptions]. A limit that it
+// does not name is the service's: of RequestBytesMax, DecodedRatioMax, DecodedFloorBytes and DepthMax, zero
+// stands for that.
 type MethodOptions struct {
 	Mode              Mode
 	RequestBytesMax   int64
@@ -49,37 +53,46 @@ type MethodOptions struct {
 	StreamScope       StreamScope
 }
 
-// Method returns the settings of a method by its full name; the service's, if it has none of its own.
+// NoLimit lifts a limit of the service for one method, as its RequestBytesMax, DecodedRatioMax or DepthMax.
+const NoLimit = -1
+
+// Method returns the settings that a method has in the end, by its full name. Zero means no bound there.
 func (o ServiceOptions) Method(name string) MethodOptions {
-	if own, found := o.Methods[name]; found {
-		return own
+	own, found := o.Methods[name]
+	if !found {
+		own = MethodOptions{Mode: o.Mode, QuarantineOneIn: o.QuarantineOneIn, StreamScope: o.StreamScope}
 	}
-	return MethodOptions{
-		Mode:              o.Mode,
-		RequestBytesMax:   o.RequestBytesMax,
-		DecodedRatioMax:   o.DecodedRatioMax,
-		DecodedFloorBytes: o.DecodedFloorBytes,
-		DepthMax:          o.DepthMax,
-		QuarantineOneIn:   o.QuarantineOneIn,
-		StreamScope:       o.StreamScope,
+	own.RequestBytesMax = limitOf(own.RequestBytesMax, o.RequestBytesMax)
+	own.DecodedRatioMax = limitOf(own.DecodedRatioMax, o.DecodedRatioMax)
+	own.DecodedFloorBytes = cmp.Or(own.DecodedFloorBytes, o.DecodedFloorBytes)
+	own.DepthMax = limitOf(own.DepthMax, o.DepthMax)
+	return own
+}
+
+// limitOf returns the limit of a method that names its own, or not.
+func limitOf[T int | int64 | float64](own, service T) T {
+	switch own {
+	case 0:
+		return service
+	case NoLimit:
+		return 0
 	}
+	return own
 }
 
 // NewGroup makes the pools of a service's methods, by their full names. The error says what is wrong
 // with the options.
 func (o ServiceOptions) NewGroup(names []string) (*Group, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
 	own := make(map[string]Options, len(o.Methods))
-	for name, m := range o.Methods {
-		own[name] = m.Scope()
+	for name := range o.Methods {
+		own[name] = o.Method(name).Scope()
 	}
 	group, err := NewGroup(names, o.Method("").Scope(), own)
 	if err != nil {
 		return nil, err
-	}
-	for _, name := range names {
-		if err := o.Method(name).StreamScope.Validate(); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
 	}
 	return group, o.SetProcessBytesMax()
 }
@@ -107,10 +120,33 @@ func (o MethodOptions) Scope() Options {
 	}
 }
 
+// Validate says what is wrong with the settings, of the service or of one of its methods.
+func (o ServiceOptions) Validate() error {
+	service := o
+	service.Methods = nil
+	if err := service.Method("").validate(); err != nil {
+		return err
+	}
+	for name, own := range o.Methods {
+		if err := own.Validate(); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // Validate says what is wrong with the settings.
 func (o MethodOptions) Validate() error {
+	return ServiceOptions{Methods: map[string]MethodOptions{"": o}}.Method("").validate()
+}
+
+// validate is Validate for settings of which NoLimit is none.
+func (o MethodOptions) validate() error {
 	if err := o.StreamScope.Validate(); err != nil {
 		return err
+	}
+	if o.Mode == Heap && o.Scope().asksForLimit(Options{}) {
+		return errHeapLimit
 	}
 	return o.Scope().Validate()
 }

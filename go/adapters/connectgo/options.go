@@ -13,7 +13,8 @@ import (
 // Options are the settings of a service. Requests in JSON are bounded by connect.WithReadMaxBytes only.
 type Options = scope.ServiceOptions
 
-// MethodOptions are the settings of one method, in place of those in [Options].
+// MethodOptions are the settings of one method, in place of those in [Options]. A limit that it does not
+// name is the service's; [scope.NoLimit] lifts it.
 type MethodOptions = scope.MethodOptions
 
 // StreamScope says how long the memory of a stream's messages lives.
@@ -28,15 +29,12 @@ const (
 
 // validate says what is wrong with options of which no method has been seen yet.
 func validate(o Options) error {
-	if err := o.Method("").Validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return err
 	}
-	for name, own := range o.Methods {
+	for name := range o.Methods {
 		if err := methodExists(name); err != nil {
 			return err
-		}
-		if err := own.Validate(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return o.SetProcessBytesMax()

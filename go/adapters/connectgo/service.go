@@ -64,8 +64,8 @@ func (s *Service) HandlerOption() connect.HandlerOption {
 }
 
 // SetMode changes the mode of one method by its procedure name, or of all when the name is empty, for
-// RPCs from now on. When that cannot be (an unknown method, a mode that cannot hold a method's
-// limit), nothing changes for any method and the error says why.
+// RPCs from now on. Limits are not held in mode heap; they are held again from when the mode is codec. When
+// a change cannot be (an unknown method), nothing changes for any method and the error says why.
 func (s *Service) SetMode(method string, mode scope.Mode) error { return s.group.SetMode(method, mode) }
 
 // SetRequestBytesMax changes the limit likewise.

@@ -355,8 +355,8 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 		"its service is not known":               {Methods: map[string]connectgo.MethodOptions{"/Ecco/Say": {}}},
 		"mode heap cannot hold a limit":          {Mode: scope.Heap, RequestBytesMax: 1},
 		"StreamScope(7) is not known":            {StreamScope: 7},
-		"/harena.test.echo.Echo/Say: harena/scope: RequestBytesMax is -1": {
-			Methods: map[string]connectgo.MethodOptions{testpbconnect.EchoSayProcedure: {RequestBytesMax: -1}}},
+		"/harena.test.echo.Echo/Say: harena/scope: RequestBytesMax is -2": {
+			Methods: map[string]connectgo.MethodOptions{testpbconnect.EchoSayProcedure: {RequestBytesMax: -2}}},
 	} {
 		if _, err := connectgo.New(options); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("New(%+v): %v, want %q", options, err, want)
@@ -415,5 +415,22 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	runtime.GC()
 	if n := connectgo.TableSizes(); n != 0 {
 		t.Errorf("%d entries are left in the tables", n)
+	}
+}
+
+// A method has the service's limits, but for those that it names, and mode heap can be had with them.
+func TestSettingsOfSingleMethods(t *testing.T) {
+	f := start(t, &echo{}, connectgo.Options{
+		RequestBytesMax: 1 << 20,
+		Methods:         map[string]connectgo.MethodOptions{testpbconnect.EchoSayProcedure: {DepthMax: 7}},
+	})
+	if err := f.SetMode("", scope.Heap); err != nil {
+		t.Error(err)
+	}
+	for name, depth := range map[string]int{"Say": 7, "Fail": 0} {
+		want := scope.Options{Mode: scope.Heap, RequestBytesMax: 1 << 20, DepthMax: depth}
+		if got := f.method(t, name).Options; got != want {
+			t.Errorf("%s has %+v", name, got)
+		}
 	}
 }

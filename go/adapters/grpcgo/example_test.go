@@ -102,7 +102,7 @@ func ExampleService_SetMode() {
 	// Output:
 	// <nil>
 	// <nil>
-	// /harena.test.echo.Echo/Fail: harena/scope: mode heap cannot hold a limit; set RequestBytesMax, DecodedRatioMax and DepthMax to 0, or use mode codec
+	// <nil>
 }
 
 // A client without an RPC of its own around it brings its scope.

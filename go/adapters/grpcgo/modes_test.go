@@ -83,7 +83,7 @@ func TestSettingsOfSingleMethods(t *testing.T) {
 	if got := f.method(t, "Say").Options; got.RequestBytesMax != 1<<20 || got.Mode != scope.Codec {
 		t.Errorf("Say has %+v", got)
 	}
-	if got := f.method(t, "Fail").Options; got.RequestBytesMax != 0 || got.Mode != scope.Heap {
+	if got := f.method(t, "Fail").Options; got.RequestBytesMax != 1<<20 || got.Mode != scope.Heap {
 		t.Errorf("Fail has %+v", got)
 	}
 	if err := f.SetRequestBytesMax(testpb.Echo_Say_FullMethodName, 2<<20); err != nil {

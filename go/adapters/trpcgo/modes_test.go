@@ -75,7 +75,7 @@ func TestSettingsOfSingleMethods(t *testing.T) {
 		RequestBytesMax: 1 << 20,
 		Methods:         map[string]trpcgo.MethodOptions{failName: {Mode: scope.Heap}},
 	})
-	if got := f.method(t, "Fail").Options; got.RequestBytesMax != 0 || got.Mode != scope.Heap {
+	if got := f.method(t, "Fail").Options; got.RequestBytesMax != 1<<20 || got.Mode != scope.Heap {
 		t.Errorf("Fail has %+v", got)
 	}
 	if err := errors.Join(f.SetRequestBytesMax(sayName, 2<<20), f.SetDepthMax(sayName, 5)); err != nil {
@@ -113,7 +113,7 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 		}()
 		call()
 	}
-	panics("harena/trpcgo: /harena", func() {
+	panics("harena/trpcgo: harena/scope: RequestBytesMax is -1", func() {
 		trpcgo.Register(server.New(), &testpb.EchoServer_ServiceDesc, &echo{}, trpcgo.Options{RequestBytesMax: -1})
 	})
 	panics("harena.test.echo.Echo: int not implements", func() {
