@@ -1,4 +1,4 @@
-// Package arena hands out memory that is taken back all at once, and cannot corrupt it.
+// Package arena hands out memory that is taken back all at once.
 //
 //	a := arena.New()
 //	defer a.Free()
@@ -29,12 +29,14 @@
 // The rule that the compiler does not hold is this one: do not use what an arena handed out after
 // [Arena.Reset] or [Arena.Free]. A pointer that was kept reads zeroes, or values of the same type that
 // a later user wrote; a write through it changes that user's values. That is a bug, and it may show
-// one request's data to another, but the pointer is still a pointer to a T.
+// one request's data to another. As long as it is not used at the same time as the next user's, it is
+// still a pointer to a T.
 //
-// Two things are worse, as they are everywhere in Go, because they are data races: a goroutine that
-// goes on reading an interface, a string or a slice while the next user writes it may see half of
-// each; and one that goes on using a map while the next user does may end the program. The usual ways
-// there are
+// Use at the same time is a data race, and worse, as everywhere in Go. A goroutine that goes on reading a
+// slice, a string or an interface while the next user writes it may see half of each: the address of one
+// with the length or the type of the other. What it reads and writes through that is any memory of the
+// program, and nothing that this package says holds any more. One that goes on using a map may end the
+// program. The usual ways there are
 //
 //   - a value kept in a global, a cache, a logger or a trace,
 //   - a goroutine or a timer that outlives the request,
