@@ -98,6 +98,22 @@ endif()
   endif()
 endfunction()
 
+#   harena_test_without_string_images(<test> [EXCEPT <gtest pattern>...])
+#
+# Runs the test program once more, as one ctest entry, as if strings were not laid out as the codec knows
+# them: it does nothing then. EXCEPT names the cases of what only the codec does.
+function(harena_test_without_string_images test)
+  cmake_parse_arguments(arg "" "" "EXCEPT" ${ARGN})
+  if(NOT TARGET ${test})
+    return()
+  endif()
+  list(JOIN arg_EXCEPT ":" patterns)
+  add_test(NAME ${test}.without_string_images COMMAND ${test} --gtest_filter=-${patterns})
+  set_tests_properties(${test}.without_string_images PROPERTIES
+    LABELS fast TIMEOUT 300 ${HARENA_TEST_PROPERTIES}
+    ENVIRONMENT_MODIFICATION HARENA_STRING_IMAGES=set:off)
+endfunction()
+
 #   harena_fuzz(<name> SRCS <a_fuzz.cc>... [MUTATOR <b_fuzz.cc>] [DEPS <target>...])
 #
 # A fuzzer: in builds with HARENA_FUZZ the program <name>, with libFuzzer. In builds with tests

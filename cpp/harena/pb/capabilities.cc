@@ -34,7 +34,8 @@ std::string WhyNot(bool arena_strings) {
   }
   if (!arena_strings) {
     return "std::string of the C++ library that this program runs with is laid out otherwise than "
-           "that of the one it was compiled with; strings of requests are ordinary ones";
+           "that of the one it was compiled with, or HARENA_STRING_IMAGES=off says so; protobuf's "
+           "own code serves every message";
   }
   return "";
 }
@@ -64,9 +65,9 @@ Registration::~Registration() {
 CapabilityReport Capabilities() {
   CapabilityReport report;
   report.protobuf_version = VersionName();
-  report.codec = HARENA_CODEC != 0;
-  report.serializer = HARENA_SERIALIZER != 0;
   report.arena_strings = layout::StringImagesWork();
+  report.codec = report.arena_strings;
+  report.serializer = HARENA_CODEC != 0 ? report.arena_strings : HARENA_SERIALIZER != 0;
   report.why_not = WhyNot(report.arena_strings);
   const std::lock_guard lock(TheMutex());
   for (const codec::Registration* one = newest; one != nullptr; one = one->next_) {

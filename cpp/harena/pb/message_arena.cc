@@ -7,6 +7,7 @@
 #include "harena/base/compiler.h"
 #include "harena/pb/block_hooks.h"
 #include "harena/pb/budget_frame.h"
+#include "harena/pb/layout/string_image.h"
 
 namespace harena::pb {
 namespace {
@@ -52,7 +53,9 @@ MessageArena::MessageArena(Scope& scope, std::span<std::byte> start)
   // protobuf takes an arena's first block as it makes it.
   BudgetFrame frame(budget_);
   ::new (home_.place) google::protobuf::Arena(OptionsOf(scope, start));
-  if (scope.mode() == Mode::kCodec) {
+  // The parser makes string images, and the serializer and the store look into strings as these do.
+  const bool codec_works = HARENA_CODEC == 0 || layout::StringImagesWork();
+  if (scope.mode() == Mode::kCodec && codec_works) {
     strings_.emplace(arena(), written_.pool().options().wipe_on_release);
     chunk_.emplace(arena());
   }

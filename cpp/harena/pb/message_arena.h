@@ -43,7 +43,8 @@ class MessageArena final : public ScopeCompanion {
   /// The one that `arena` belongs to; null for any other arena of the program, and for null.
   /// Wait-free, a few nanoseconds. Thread rule: any thread.
   static MessageArena* Find(const google::protobuf::Arena* arena) noexcept;
-  /// The same, but null too when its scope is of another mode than `codec`.
+  /// The same, but null too when its scope is of another mode than `codec`, or the codec does not
+  /// act in this program (Capabilities()).
   static MessageArena* FindCodec(const google::protobuf::Arena* arena) noexcept;
   /// The same where it is asked for every string. `arena` is not null.
   HARENA_NO_SANITIZE static MessageArena* FindCodecInline(

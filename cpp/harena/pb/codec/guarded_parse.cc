@@ -6,7 +6,6 @@
 #include "harena/pb/budget_frame.h"
 #include "harena/pb/codec/builder.h"
 #include "harena/pb/layout/parse_window.h"
-#include "harena/pb/layout/string_image.h"
 #include "harena/pb/message_arena.h"
 
 #if HARENA_CODEC
@@ -37,20 +36,13 @@ namespace {
 const char* ParseWithinBudget(MessageArena& home, Budget& budget, GuardedParse parse, void* state) {
   const BudgetFrame frame(budget);
   if (!home.codec()) return parse(state, nullptr);
-  const auto parse_by = [&](Builder& builder) {
-    const char* const end = parse(state, &builder);
-    if (end == nullptr && builder.too_deep() && home.depth_max() != 0) {
-      throw BudgetExceeded({.limit = kDepthMax, .levels_max = home.depth_max()});
-    }
-    return end;
-  };
-  if (!layout::StringImagesWork()) {
-    Builder open(home);
-    return parse_by(open);
+  Builder builder(home, Builder::Uncounted());
+  const BuilderFrame builder_frame(builder);
+  const char* const end = parse(state, &builder);
+  if (end == nullptr && builder.too_deep() && home.depth_max() != 0) {
+    throw BudgetExceeded({.limit = kDepthMax, .levels_max = home.depth_max()});
   }
-  Builder frozen(home, Builder::Uncounted());
-  const BuilderFrame builder_frame(frozen);
-  return parse_by(frozen);
+  return end;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "harena/pb/layout/string_image.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 
 namespace harena::pb::layout {
@@ -19,6 +20,11 @@ bool ReadsAs(std::string_view text) {
   return ok && image->empty();
 }
 
+bool IsSwitchedOff() {
+  const char* const value = std::getenv("HARENA_STRING_IMAGES");
+  return value != nullptr && std::string_view(value) == "off";
+}
+
 bool Try() {
   return sizeof(std::string) == sizeof(StringImage) && ReadsAs("") && ReadsAs("fifteen bytes..") &&
          ReadsAs("sixteen bytes...") &&
@@ -28,7 +34,7 @@ bool Try() {
 }  // namespace
 
 bool StringImagesWork() noexcept {
-  static const bool works = HARENA_CODEC != 0 && Try();
+  static const bool works = HARENA_CODEC != 0 && !IsSwitchedOff() && Try();
   return works;
 }
 

@@ -94,7 +94,8 @@ static_assert(sizeof(std::string) == sizeof(StringImage),
 #endif
 
 /// Whether images read as the strings they stand for in this program, tried once. Where the C++
-/// library of another build is linked than the one compiled against, they may not.
+/// library of another build is linked than the one compiled against, they may not; then, and where
+/// the environment says HARENA_STRING_IMAGES=off at the first call, nobody may make or assume one.
 bool StringImagesWork() noexcept;
 
 }  // namespace harena::pb::layout

@@ -1,10 +1,14 @@
 #include "harena/pb/layout/string_image.h"
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "harena/pb/capabilities.h"
+#include "harena/pb/message_arena.h"
 
 namespace harena::pb::layout {
 namespace {
@@ -23,8 +27,16 @@ struct Space {
   std::vector<uint64_t> words;
 };
 
-TEST(StringImage, WorksWhereThereIsAParserToMakeThem) {
-  EXPECT_EQ(StringImagesWork(), HARENA_CODEC != 0);
+TEST(StringImage, WorkUnlessTheEnvironmentSaysOff) {
+  // As ctest sets it for a second run of this program, in which the codec does nothing.
+  const bool off = std::getenv("HARENA_STRING_IMAGES") != nullptr;
+  EXPECT_EQ(StringImagesWork(), HARENA_CODEC != 0 && !off);
+  const CapabilityReport report = Capabilities();
+  EXPECT_EQ(report.arena_strings, StringImagesWork());
+  EXPECT_EQ(report.codec, HARENA_CODEC != 0 && !off);
+  EXPECT_EQ(report.serializer, HARENA_SERIALIZER != 0 && (HARENA_CODEC == 0 || !off));
+  Scope scope({.mode = Mode::kCodec});
+  EXPECT_EQ(MessageArena::Of(scope).codec(), report.serializer);
 }
 
 TEST(StringImage, ReadsAsTheString) {
