@@ -139,12 +139,16 @@ HARENA_NOINLINE void Arena::WipeKept() noexcept {
   mem_internal::Wipe(reinterpret_cast<void*>(first), end - first);
 }
 
-void Arena::Reset(Retain retain) noexcept {
+void Arena::RunCleanups() noexcept {
   while (cleanups_ != nullptr) {
     Cleanup* cleanup = cleanups_;
     cleanups_ = cleanup->previous;
     cleanup->function(cleanup->target);
   }
+}
+
+void Arena::Reset(Retain retain) noexcept {
+  RunCleanups();
   // A rare giant must not pin memory: neither as the first block nor through the size that is due.
   const size_t kept_bytes_max =
       retain == Retain::kFirstBlock && !given_ ? options_.pool->BlockBytes(FirstBlockBytes()) : 0;

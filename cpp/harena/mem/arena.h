@@ -108,6 +108,10 @@ class Arena {
     Push(static_cast<Cleanup*>(Allocate(sizeof(Cleanup), alignof(Cleanup))), function, target);
   }
 
+  /// Runs the cleanups now, as Reset() does first: for who has to know where these end and the
+  /// blocks begin to go back. Cleanups may run anything, blocks go back without waiting.
+  void RunCleanups() noexcept;
+
   /// Hands out what is left of the current block but for `keep_bytes`, or an empty span.
   std::span<std::byte> TakeRest(size_t keep_bytes) noexcept;
 

@@ -6,8 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace harena {
+namespace {
+
+thread_local constinit const ScopeEnd* current_end = nullptr;
+
+}  // namespace
 
 void ScopeEnd::Note(std::string_view method, uint64_t scope_number) noexcept {
   const size_t length = std::min(method.size(), kNameBytesMax - 1);
@@ -21,10 +27,11 @@ void ScopeEnd::Note(std::string_view method, uint64_t scope_number) noexcept {
   frame_count = static_cast<uint32_t>(backtrace(frames.data(), kFramesMax));
 }
 
-ScopeEndFrame::ScopeEndFrame(std::string_view method, uint64_t scope_number) noexcept
-    : outer_(current_) {
-  end_.Note(method, scope_number);
-  current_ = this;
-}
+ScopeEndFrame::ScopeEndFrame(const ScopeEnd& end) noexcept
+    : outer_(std::exchange(current_end, &end)) {}
+
+ScopeEndFrame::~ScopeEndFrame() { current_end = outer_; }
+
+const ScopeEnd* ScopeEndFrame::Current() noexcept { return current_end; }
 
 }  // namespace harena

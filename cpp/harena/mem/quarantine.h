@@ -38,25 +38,23 @@ struct ScopeEnd {
   void Note(std::string_view method, uint64_t scope_number) noexcept;
 };
 
-/// While it stands, blocks that its thread gives back to a quarantine are noted as that scope's.
-/// Thread rule: belongs to the thread that made it. It nests: the inner one counts.
+/// While it stands, blocks that its thread gives back to a quarantine are noted as those of the
+/// scope that ended there.
+/// REQUIRES: nothing in it waits, users' destructors least of all: a fiber that waits lets others
+/// use its thread, and may go on on another one. Thread rule: belongs to the thread that made it.
+/// It nests: the inner one counts. Lifetime rule: `end` outlives it.
 class ScopeEndFrame {
  public:
-  ScopeEndFrame(std::string_view method, uint64_t scope_number) noexcept;
-  ~ScopeEndFrame() { current_ = outer_; }
+  explicit ScopeEndFrame(const ScopeEnd& end) noexcept;
+  ~ScopeEndFrame();
   ScopeEndFrame(const ScopeEndFrame&) = delete;
   ScopeEndFrame& operator=(const ScopeEndFrame&) = delete;
 
-  /// The calling thread's, or nullptr.
-  static const ScopeEnd* Current() noexcept {
-    return current_ == nullptr ? nullptr : &current_->end_;
-  }
+  /// What the calling thread's innermost one notes, or nullptr.
+  static const ScopeEnd* Current() noexcept;
 
  private:
-  static thread_local constinit inline ScopeEndFrame* current_ = nullptr;
-
-  ScopeEndFrame* const outer_;
-  ScopeEnd end_;
+  const ScopeEnd* const outer_;
 };
 
 /// What Harena knows about an address that must not be touched.

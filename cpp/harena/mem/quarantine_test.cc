@@ -35,6 +35,12 @@ PagePoolOptions Options(size_t bytes_max = 32 * kMiB) {
   return options;
 }
 
+ScopeEnd EndOf(std::string_view method, uint64_t scope_number) {
+  ScopeEnd end;
+  end.Note(method, scope_number);
+  return end;
+}
+
 TEST(Quarantine, BlocksAreOfTheSameSizesAndChargedLikeOthers) {
   Budget budget("process_bytes_max");
   PagePoolOptions options = Options();
@@ -158,7 +164,8 @@ TEST(Quarantine, AnAddressIsExplained) {
   EXPECT_EQ(beyond.kind, Kind::kBeyondEnd);
   EXPECT_EQ(beyond.offset, block.bytes + 7);
   {
-    const ScopeEndFrame frame("/feed.Feed/Rank", 48120);
+    const ScopeEnd end = EndOf("/feed.Feed/Rank", 48120);
+    const ScopeEndFrame frame(end);
     quarantine.Free(block.data, block.bytes);
   }
   for (const size_t offset : {size_t{0}, block.bytes - 1, block.bytes + 1}) {
@@ -215,7 +222,8 @@ TEST(Quarantine, ThreadsMayShareIt) {
         const Block block = pool.Quarantine()->TryAllocate(1);
         Stamp(block.data, block.bytes, stamp);
         ASSERT_TRUE(HasStamp(block.data, block.bytes, stamp));
-        const ScopeEndFrame frame("thread", stamp);
+        const ScopeEnd end = EndOf("thread", stamp);
+        const ScopeEndFrame frame(end);
         pool.Quarantine()->Free(block.data, block.bytes);
       }
     });
@@ -244,7 +252,8 @@ class FaultReporterDeathTest : public testing::Test {
     static_cast<void>(Read(block_.data));
   }
   void End() {
-    const ScopeEndFrame frame("/feed.Feed/Rank", 48120);
+    const ScopeEnd end = EndOf("/feed.Feed/Rank", 48120);
+    const ScopeEndFrame frame(end);
     pool_.Quarantine()->Free(block_.data, block_.bytes);
   }
 

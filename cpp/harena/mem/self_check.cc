@@ -124,13 +124,17 @@ MemoryCheck CheckMemory(PagePool& pool, CheckQuarantine check_quarantine) noexce
       check_quarantine == CheckQuarantine::kYes && pool.options().quarantine_bytes_max != 0;
   PagePool* const quarantine = check.quarantine ? pool.Quarantine() : nullptr;
   if (quarantine == nullptr) return check;
-  const ScopeEndFrame frame(kName, 1);
   const Block block = quarantine->TryAllocate(1);
   if (!block) return check;
   char* const data = static_cast<char*>(block.data);
   data[0] = data[block.bytes - 1] = 1;
   const Touch before = TryTouch(data);
-  quarantine->Free(data, block.bytes);
+  {
+    ScopeEnd end;
+    end.Note(kName, 1);
+    const ScopeEndFrame frame(end);
+    quarantine->Free(data, block.bytes);
+  }
   // The sanitizer watches calls of the system too.
   Unpoison(data, block.bytes);
   const Touch first = TryTouch(data);

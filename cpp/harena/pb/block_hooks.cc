@@ -4,9 +4,12 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "harena/base/check.h"
+#include "harena/base/compiler.h"
 #include "harena/mem/budget.h"
 #include "harena/pb/budget_frame.h"
 
@@ -81,26 +84,48 @@ constexpr auto kPageHooks = []<uint32_t... kIndex>(std::integer_sequence<uint32_
 (std::make_integer_sequence<uint32_t, PagePool::kPoolsMax>());
 
 void FreePages(void* data, size_t bytes) {
-  if (HottestLast* order = HottestLast::Current()) return order->Add(data, bytes);
   PagePool* pool = PagePool::OwnerOf(data);
   if (HARENA_UNLIKELY(pool == nullptr)) return FreeMalloced(data, bytes);
   pool->Free(data, bytes);
 }
 
-}  // namespace
+// Blocks between the moment in which protobuf gives them back and the one in which the pool gets
+// them. protobuf frees blocks after the last destructor, so between the first block of an arena and
+// GiveBackEnded() nothing can wait: no fiber leaves blocks behind on a thread, or takes over those
+// of another one.
+struct EndedBlock {
+  EndedBlock* added_before;
+  size_t bytes;
+};
+thread_local constinit EndedBlock* newest_ended = nullptr;
 
-HottestLast::~HottestLast() {
-  current_ = nullptr;
-  while (newest_added_ != nullptr) {
-    const Entry entry = *newest_added_;
-    FreePages(newest_added_, entry.bytes);
-    newest_added_ = entry.older;
+HARENA_NOINLINE uint64_t GiveBackEnded() noexcept {
+  uint64_t blocks = 0;
+  for (EndedBlock* block = std::exchange(newest_ended, nullptr); block != nullptr; ++blocks) {
+    const EndedBlock ended = *block;
+    FreePages(block, ended.bytes);
+    block = ended.added_before;
   }
+  return blocks;
 }
 
-void HottestLast::Add(void* block, size_t bytes) noexcept {
-  newest_added_ = ::new (block) Entry{newest_added_, bytes};
-  ++blocks_;
+void AddEnded(void* data, size_t bytes) {
+  // Those of an arena that was reset may still be there when the thread ends.
+  struct ThreadEnd {
+    ~ThreadEnd() { GiveBackEnded(); }
+  };
+  static thread_local const ThreadEnd thread_end;
+  static_cast<void>(&thread_end);
+  newest_ended = ::new (data) EndedBlock{newest_ended, bytes};
+}
+
+}  // namespace
+
+HARENA_NOINLINE uint64_t EndArena(google::protobuf::Arena& arena, const ScopeEnd* end) noexcept {
+  std::destroy_at(&arena);
+  if (HARENA_LIKELY(end == nullptr)) return GiveBackEnded();
+  const ScopeEndFrame frame(*end);
+  return GiveBackEnded();
 }
 
 namespace {
@@ -149,6 +174,12 @@ google::protobuf::ArenaOptions PageArenaOptions(PagePool& pool, WhenRefused when
                             ? kPageHooks<WhenRefused::kThrow>[pool.index()]
                             : kPageHooks<WhenRefused::kOverrun>[pool.index()];
   options.block_dealloc = &FreePages;
+  return options;
+}
+
+google::protobuf::ArenaOptions EndedArenaOptions(PagePool& pool, WhenRefused when_refused) {
+  google::protobuf::ArenaOptions options = PageArenaOptions(pool, when_refused);
+  options.block_dealloc = &AddEnded;
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include <google/protobuf/arena.h>
 
 #include "harena/mem/page_pool.h"
+#include "harena/mem/quarantine.h"
 
 namespace harena::pb {
 
@@ -28,36 +29,18 @@ google::protobuf::ArenaOptions PageArenaOptions(PagePool& pool = PagePool::Defau
 /// are charged to budgets as pages are.
 google::protobuf::ArenaOptions MallocArenaOptions(WhenRefused when_refused = WhenRefused::kThrow);
 
-/// While it stands, arenas on pages that end on this thread give their blocks back in the order in
-/// which they took them, so that the one written last is on top of the pool's stack. protobuf frees
-/// the other way round; the next request would then start in the block that has been out of use,
-/// and out of the cache, for longest. Thread rule: belongs to the thread that made it; does not
-/// nest.
-class HottestLast {
- public:
-  HottestLast() noexcept { current_ = this; }
-  ~HottestLast();
-  HottestLast(const HottestLast&) = delete;
-  HottestLast& operator=(const HottestLast&) = delete;
+/// The same for an arena that ends by EndArena(). (One that somebody resets has its blocks back
+/// when the next such arena ends on the thread, or the thread does.)
+google::protobuf::ArenaOptions EndedArenaOptions(PagePool& pool,
+                                                 WhenRefused when_refused = WhenRefused::kThrow);
 
-  /// The calling thread's, or nullptr. For the block hook.
-  static HottestLast* Current() noexcept { return current_; }
-  /// Called by the block hook instead of freeing.
-  void Add(void* block, size_t bytes) noexcept;
-  /// How many were added.
-  uint64_t blocks() const noexcept { return blocks_; }
-
- private:
-  static thread_local constinit inline HottestLast* current_ = nullptr;
-
-  // Written into the block itself, whose contents nobody needs any more.
-  struct Entry {
-    Entry* older;
-    size_t bytes;
-  };
-  Entry* newest_added_ = nullptr;
-  uint64_t blocks_ = 0;
-};
+/// Destroys `arena`, gives its blocks back and says how many those were; 0 where its options were
+/// not EndedArenaOptions(). They go back in the order in which they were taken, so that the one
+/// written last is on top of the pool's stack. protobuf frees the other way round; the next request
+/// would then start in the block that has been out of use, and out of the cache, for longest.
+/// `end`, unless null, is noted with blocks of a quarantine.
+/// Thread rule: any thread, and another one at the end where a destructor of a fiber waits.
+uint64_t EndArena(google::protobuf::Arena& arena, const ScopeEnd* end) noexcept;
 
 /// Times an arena inside a BudgetFrame was refused a block by the process's budget or the system
 /// itself, not by the frame's budget (that one counts its own). Count since the start.

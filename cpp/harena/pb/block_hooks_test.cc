@@ -2,6 +2,7 @@
 #include "harena/pb/block_hooks.h"
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -23,6 +24,17 @@ using google::protobuf::Arena;
 using harena::test::Shapes;
 
 constexpr size_t kPageBytes = 64 * kKiB;
+
+// An arena that EndArena() has to destroy.
+class EndedArena {
+ public:
+  explicit EndedArena(PagePool& pool) { ::new (place_) Arena(EndedArenaOptions(pool)); }
+  Arena& operator*() noexcept { return *std::launder(reinterpret_cast<Arena*>(place_)); }
+  Arena* operator->() noexcept { return &**this; }
+
+ private:
+  alignas(Arena) std::byte place_[sizeof(Arena)];
+};
 
 char* Take(Arena& arena, size_t bytes) { return Arena::CreateArray<char>(&arena, bytes); }
 
@@ -113,24 +125,35 @@ TEST(BlockHooks, TheWholeBlockIsCharged) {
 }
 
 // The blocks' order on the pool's stack, after a request on several pages.
-TEST(BlockHooks, HottestLastLeavesTheNewestPageOnTop) {
+TEST(BlockHooks, AnEndedArenaLeavesTheNewestPageOnTop) {
   PagePool pool(TestOptions());
   std::vector<const void*> pages;
-  {
-    std::optional<Arena> arena(PageArenaOptions(pool));
-    for (int i = 0; i < 5; ++i) {
-      pages.push_back(Take(*arena, kPageBytes - 1000));  // one page each
-    }
-    HottestLast order;
-    arena.reset();
-    EXPECT_EQ(pool.stats().bytes_in_use, pages.size() * kPageBytes);
+  EndedArena arena(pool);
+  for (int i = 0; i < 5; ++i) {
+    pages.push_back(Take(*arena, kPageBytes - 1000));  // one page each
   }
+  EXPECT_EQ(EndArena(*arena, nullptr), pages.size());
   EXPECT_EQ(pool.stats().bytes_in_use, 0u);
   Arena next(PageArenaOptions(pool));
   const auto page_of = [](const void* data) {
     return reinterpret_cast<uintptr_t>(data) / kPageBytes;
   };
   EXPECT_EQ(page_of(Take(next, 1000)), page_of(pages.back()));
+}
+
+// Nobody should reset an arena of a scope, but a message of it is all that is needed to.
+TEST(BlockHooks, TheBlocksOfAResetComeBackToo) {
+  PagePool pool(TestOptions());
+  EndedArena arena(pool);
+  const auto reset = [&] {
+    for (int i = 0; i < 5; ++i) Take(*arena, kPageBytes - 1000);
+    arena->Reset();
+  };
+  std::thread(reset).join();
+  EXPECT_EQ(pool.stats().bytes_in_use, kPageBytes) << "when the thread has ended";
+  reset();
+  EndArena(*arena, nullptr);
+  EXPECT_EQ(pool.stats().bytes_in_use, 0u);
 }
 
 TEST(BlockHooks, FramesNestAndBelongToTheirThread) {

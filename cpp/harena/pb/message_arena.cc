@@ -31,7 +31,7 @@ google::protobuf::ArenaOptions OptionsOf(Scope& scope, std::span<std::byte> star
       scope.messages_may_throw() ? WhenRefused::kThrow : WhenRefused::kOverrun;
   if (scope.mode() == Mode::kArena) return MallocArenaOptions(when_refused);
   google::protobuf::ArenaOptions options =
-      PageArenaOptions(*scope.arena().options().pool, when_refused);
+      EndedArenaOptions(*scope.arena().options().pool, when_refused);
   if (start.size() >= kStartBytesMin) {
     options.initial_block = reinterpret_cast<char*>(start.data());
     options.initial_block_size = start.size();
@@ -45,6 +45,7 @@ MessageArena::MessageArena(Scope& scope) : MessageArena(scope, StartOf(scope)) {
 
 MessageArena::MessageArena(Scope& scope, std::span<std::byte> start)
     : start_bytes_(start.size()),
+      ending_(scope.ending()),
       budget_(scope.budget()),
       depth_max_(scope.decode_limits().depth_max),
       parse_nanos_(scope.parse_nanos()),
@@ -66,9 +67,7 @@ MessageArena::MessageArena(Scope& scope, std::span<std::byte> start)
 MessageArena::~MessageArena() {
   home_.mark = 0;
   // The arena ends strings and chunks; what keeps them goes after it.
-  HottestLast order;
-  std::destroy_at(home_.arena());
-  CountBlocks(order.blocks());
+  ending_.blocks += EndArena(*home_.arena(), ending_.end);
 }
 
 // What stands before an arena that is not ours may be anything, poisoned bytes included.

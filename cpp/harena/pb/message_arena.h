@@ -133,6 +133,7 @@ class MessageArena final : public ScopeCompanion {
   static thread_local constinit inline const google::protobuf::Arena* last_found_ = nullptr;
 
   const size_t start_bytes_;
+  ScopeEnding& ending_;  // in the scope, which outlives its arena, as the budget
   Budget& budget_;
   const int depth_max_;
   std::atomic<uint64_t>* const parse_nanos_;

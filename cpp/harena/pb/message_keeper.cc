@@ -20,8 +20,11 @@ using google::protobuf::MessageLite;
 
 struct MessageKeeper::Instance {
   Instance(const State& state, PagePool& pool);
+  ~Instance() { EndArena(arena, end); }
 
-  Arena arena;
+  union {
+    Arena arena;  // which EndArena() destroys
+  };
   MessageLite* request;
   MessageLite* response;
   bool fresh = true;
@@ -33,6 +36,7 @@ struct MessageKeeper::Instance {
   wire::HeapNotes notes;
 #endif
   uint64_t idle_since_ms = 0;
+  const ScopeEnd* end = nullptr;  // of the sampled scope whose it was
 };
 
 struct MessageKeeper::State {
@@ -63,12 +67,14 @@ struct MessageKeeper::Loan {
       : state(std::move(owner)),
         request_bytes(scope.outside_bytes()),
         budget(scope.budget()),
+        ending(scope.ending()),
         sampled(scope.sampled()) {}
   ~Loan() {
     if (instance == nullptr) return;
     if (Refusals() == refusals_before && !sampled) {
       state->Return(std::move(instance), request_bytes);
     } else {
+      instance->end = ending.end;
       state->Drop(std::move(instance));
     }
   }
@@ -79,14 +85,15 @@ struct MessageKeeper::Loan {
 
   std::shared_ptr<State> state;
   std::unique_ptr<Instance> instance;
-  const size_t& request_bytes;  // these two are in the scope, which outlives its arena
+  const size_t& request_bytes;  // these three are in the scope, which outlives its arena
   const Budget& budget;
+  const ScopeEnding& ending;
   const bool sampled;  // its messages are of no other request's, before or after
   uint64_t refusals_before = 0;
 };
 
 MessageKeeper::Instance::Instance(const State& state, PagePool& pool)
-    : arena(PageArenaOptions(pool)),
+    : arena(EndedArenaOptions(pool)),
       request(state.request_prototype.New(&arena)),
       response(state.response_prototype.New(&arena)) {}
 

@@ -45,21 +45,34 @@ ScopeUse UseOf(const ScopeCore& core) noexcept {
 
 }  // namespace
 
-// Gives back all memory, and says how many blocks that were. `moved`: it was made on another
-// thread.
-HARENA_INLINE uint64_t ScopeCore::End(ScopeCore* core, bool moved) noexcept {
-  if (core->outside_bytes != 0) ProcessBudget().Refund(core->outside_bytes);
+// Destroys what lives on the scope. Users' destructors may wait: when they return, this may be
+// another thread, and whatever was asked of the one before is void.
+void ScopeCore::EndObjects() noexcept {
+  if (outside_bytes != 0) ProcessBudget().Refund(outside_bytes);
+  arena.RunCleanups();
+}
+
+HARENA_NOINLINE void ScopeCore::EndSampled(bool moved) noexcept {
+  ScopeEnd end;
+  end.Note(pool_state->name, sampled_number);
+  ending.end = &end;
+  EndObjects();
+  const ScopeEndFrame frame(end);
+  GiveBack(this, moved);
+}
+
+// Gives back all memory, which does not wait, and counts it. `moved`: it was made on another
+// thread. Out of line, so that no compiler takes a thread's variables from before EndObjects().
+HARENA_NOINLINE void ScopeCore::GiveBack(ScopeCore* core, bool moved) noexcept {
   PagePool& pool = *core->arena.options().pool;
+  PoolState* const state = core->pool_state;
   const Block first = core->first_block;
-  const size_t blocks = core->arena.stats().blocks;
-  // Objects of the scope may own scopes.
-  const uint64_t outer_blocks = std::exchange(ScopeCompanion::blocks_, 0);
+  const uint64_t blocks = core->arena.stats().blocks + core->ending.blocks;
   core->~ScopeCore();
-  const uint64_t all_blocks = blocks + std::exchange(ScopeCompanion::blocks_, outer_blocks);
   // While a block is still out: the pool may be destroyed once it has all of them.
-  if (HARENA_UNLIKELY(moved)) pool.CountMoved(all_blocks);
+  if (HARENA_UNLIKELY(moved)) pool.CountMoved(blocks);
   pool.Free(first.data, first.bytes);
-  return all_blocks;
+  if (state != nullptr) PoolState::RecordRelease(state->counts.OfThread(), blocks);
 }
 
 HARENA_NOINLINE void ScopeCore::RecordTimes() const noexcept {
@@ -83,20 +96,17 @@ void ScopeCore::Release(ScopeCore* core) noexcept {
   }
   PoolState* const state = core->pool_state;
   if (state == nullptr) {
-    End(core, /*moved=*/false);
+    core->EndObjects();
+    GiveBack(core, /*moved=*/false);
     return;
   }
   if (HARENA_UNLIKELY(core->detached)) state->detached_live.Remove(core->detached_link);
   if (HARENA_UNLIKELY(core->timed)) core->RecordTimes();
-  CountLane& lane = state->counts.OfThread();
   const ScopeUse use = UseOf(*core);
-  state->RecordEnd(use, lane);
-  if (HARENA_LIKELY(core->sampled_number == 0)) {
-    PoolState::RecordRelease(lane, End(core, use.moved));
-    return;
-  }
-  const ScopeEndFrame frame(state->name, core->sampled_number);
-  PoolState::RecordRelease(lane, End(core, use.moved));
+  state->RecordEnd(use, state->counts.OfThread());
+  if (HARENA_UNLIKELY(core->sampled_number != 0)) return core->EndSampled(use.moved);
+  core->EndObjects();
+  GiveBack(core, use.moved);
 }
 
 size_t FirstBlockBytes(const PagePool& pool, size_t wanted_bytes, size_t bytes_max) noexcept {

@@ -23,6 +23,7 @@
 
 namespace harena {
 
+struct ScopeEnd;
 class DetachedScope;
 class Scope;
 class ScopePool;
@@ -39,6 +40,13 @@ struct MessageTraits {
                 "CreateMessage<T> needs to know T: include \"harena/pb/message.h\" for protobuf");
 };
 
+/// What a scope that is ending tells what lives on it, and is told. Nothing of it is kept by
+/// thread: a fiber may wait in any destructor, and go on on another thread.
+struct ScopeEnding {
+  const ScopeEnd* end = nullptr;  ///< What to note with blocks of a quarantine; else null.
+  uint64_t blocks = 0;            ///< Given back to page pools by what lived on the scope.
+};
+
 /// Something another layer adds to a scope once, found again by its type (protobuf's arena).
 /// Lives on the scope's arena and is destroyed with it.
 class ScopeCompanion {
@@ -50,19 +58,11 @@ class ScopeCompanion {
   /// less than it took.
   virtual ptrdiff_t bytes_used_beyond_arena() const noexcept = 0;
   /// Bytes of the blocks that it took by itself, for the same memory. Who took some from a page
-  /// pool tells CountBlocks() when they go back.
+  /// pool counts them in Scope::ending() when they go back.
   virtual size_t bytes_in_blocks_beyond_arena() const noexcept { return 0; }
-
-  /// Blocks that companions gave back to page pools while the innermost scope ended that is ending
-  /// on this thread.
-  static void CountBlocks(uint64_t blocks) noexcept { blocks_ += blocks; }
 
  protected:
   ~ScopeCompanion() = default;
-
- private:
-  friend struct scope_internal::ScopeCore;
-  static thread_local constinit inline uint64_t blocks_ = 0;
 };
 
 struct ScopeOptions {
@@ -145,6 +145,7 @@ struct ScopeCore {
   Arena arena;
   ArenaResource resource;
   Block first_block;
+  ScopeEnding ending;
   PoolState* pool_state = nullptr;  // set for scopes of a ScopePool
   DetachedLink detached_link;       // in its pool's list, once detached
 
@@ -155,7 +156,9 @@ struct ScopeCore {
   static void Release(ScopeCore* core) noexcept;
 
  private:
-  static uint64_t End(ScopeCore* core, bool moved) noexcept;
+  void EndSampled(bool moved) noexcept;
+  void EndObjects() noexcept;
+  static void GiveBack(ScopeCore* core, bool moved) noexcept;
   void RecordTimes() const noexcept;
 };
 
@@ -239,6 +242,10 @@ class Scope {
   /// What TryChargeOutside() has counted. Lifetime rule: the reference is good until all that was
   /// created on the scope has been destroyed.
   const size_t& outside_bytes() const noexcept { return core_->outside_bytes; }
+
+  /// For what lives on the scope and gives blocks back when it is destroyed. Lifetime rule: as
+  /// outside_bytes().
+  ScopeEnding& ending() noexcept { return core_->ending; }
 
   /// True when its memory goes into quarantine at its end: nothing of it may be kept for others.
   bool sampled() const noexcept { return core_->sampled_number != 0; }
