@@ -1,4 +1,5 @@
-// Scopes that end on fibers that wait in the middle and go on on another thread.
+// Scopes that end, and limits that hold, on fibers that wait in the middle and go on on another
+// thread.
 #include <numeric>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "harena/mem/quarantine.h"
 #include "harena/mem/test_pool.h"
 #include "harena/pb/block_hooks.h"
+#include "harena/pb/budget_frame.h"
 #include "harena/pb/message.h"
 #include "harena/pb/message_keeper.h"
 #include "harena/pb/test_fiber.h"
@@ -159,6 +161,83 @@ TEST_P(WaitingDestructorTest, LeavesAReportOfItsScope) {
     EXPECT_EQ(found.end->number, 1u);
   }
   EXPECT_EQ(ScopeEndFrame::Current(), nullptr);
+}
+
+// A limit that is a fiber's, as the adapters' WithinBudget() keeps it.
+class FiberBudgetTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    AddFiberBudget([]() noexcept {
+      TestFiber* const fiber = TestFiber::Current();
+      return fiber == nullptr ? nullptr : fiber->budget;
+    });
+  }
+
+  PagePool pool_{TestOptions()};
+};
+
+TEST_F(FiberBudgetTest, HoldsItsFiberAndNobodyElse) {
+  Budget budget("request_bytes_max", kMiB);
+  Arena limited(PageArenaOptions(pool_)), other(PageArenaOptions(pool_));
+  bool refused = false;
+  std::optional<TestFiber> fiber;
+  fiber.emplace([&] {
+    fiber->budget = &budget;
+    try {
+      Arena::CreateArray<char>(&limited, kMiB / 2);
+      EXPECT_GE(budget.bytes_used(), kMiB / 2);
+      fiber->Wait();
+      EXPECT_EQ(BudgetFrame::Current(), &budget);
+      Arena::CreateArray<char>(&limited, kMiB);
+    } catch (const BudgetExceeded&) {
+      refused = true;
+    }
+    fiber->budget = nullptr;
+    EXPECT_EQ(BudgetFrame::Current(), nullptr);
+  });
+  fiber->Resume();
+  const size_t before_bytes = budget.bytes_used();
+  Arena::CreateArray<char>(&other, 2 * kMiB);
+  EXPECT_EQ(budget.bytes_used(), before_bytes);
+  {
+    Budget of_thread("request_bytes_max");
+    const BudgetFrame frame(of_thread);
+    EXPECT_EQ(BudgetFrame::Current(), &of_thread);
+  }
+  fiber->ResumeOnAnotherThread();
+  EXPECT_TRUE(refused);
+  EXPECT_LE(budget.bytes_used(), kMiB + kPageBytes);
+}
+
+// Work without waits, such as a parse, has a frame of its own inside.
+TEST_F(FiberBudgetTest, IsLessThanAFrame) {
+  Budget of_fiber("request_bytes_max"), of_thread("request_bytes_max");
+  std::optional<TestFiber> fiber;
+  fiber.emplace([&] {
+    fiber->budget = &of_fiber;
+    {
+      const BudgetFrame frame(of_thread);
+      EXPECT_EQ(BudgetFrame::Current(), &of_thread);
+    }
+    EXPECT_EQ(BudgetFrame::Current(), &of_fiber);
+  });
+  fiber->Resume();
+  EXPECT_TRUE(fiber->ended());
+}
+
+TEST(BudgetFrameDeathTest, OneThatWaitedAndMovedSaysSo) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  Budget budget("request_bytes_max");
+  std::optional<TestFiber> fiber;
+  fiber.emplace([&] {
+    const BudgetFrame frame(budget);
+    fiber->Wait();
+  });
+  fiber->Resume();
+  EXPECT_DEATH(fiber->ResumeOnAnotherThread(),
+               "BudgetFrame ended on another thread than it began on.*WithinBudget");
+  fiber->Resume();
+  EXPECT_TRUE(fiber->ended());
 }
 
 }  // namespace

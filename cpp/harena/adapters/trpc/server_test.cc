@@ -11,6 +11,7 @@
 
 #include <gmock/gmock.h>
 #include <trpc/client/make_client_context.h>
+#include <trpc/coroutine/fiber.h>
 #include <trpc/tvar/common/tvar_group.h>
 
 #include "harena/adapters/trpc/call.h"
@@ -402,6 +403,49 @@ TEST_P(Limits, EndAMethodThatTakesTooMuch) {
     return ::trpc::kSuccStatus;
   };
   Inside([] { ExpectRefused(Invoke(MakeTask())); });
+}
+
+// The limit goes with the fiber: it holds after a wait, and for nobody else on the thread.
+TEST_P(Limits, EndAMethodThatWaitsFirst) {
+  Of(kLimited).service->on_run = [](const ServerContextPtr& context, const Task& task,
+                                    Result& result) {
+    const int waits = task.number() == 0 ? 1 : 200;
+    WithinBudget(*context, [&] {
+      for (int i = 0; i < waits; ++i) {
+        ::trpc::FiberSleepFor(milliseconds(1));
+        result.add_items();
+      }
+      if (task.number() != 0) return;
+      for (int i = 0; i < 100'000; ++i) result.add_items()->add_scores(i);
+    });
+    return ::trpc::kSuccStatus;
+  };
+  // Of these, nobody says that they are held to anything.
+  Of("pages").service->on_run = [](const ServerContextPtr&, const Task& task, Result& result) {
+    for (int i = 0; i < 20'000; ++i) result.add_items()->add_scores(i);
+    result.clear_items();
+    Answer(task, &result);
+    return ::trpc::kSuccStatus;
+  };
+  std::atomic<bool> over{false};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> clients;
+  for (int client = 0; client < 8; ++client) {
+    clients.emplace_back([&, client] {
+      Inside([&] {
+        if (client % 2 == 0) {
+          wrong += !Invoke(MakeTask()).OK();
+          over = true;
+        }
+        while (!over) wrong += !AnswersAsExpected("pages", MakeTask());
+      });
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(wrong, 0);
+  Task task = MakeTask();
+  task.set_number(0);
+  Inside([&] { ExpectRefused(Invoke(task)); });
 }
 
 TEST_F(ServerTest, ModesChangeUnderLoad) {
