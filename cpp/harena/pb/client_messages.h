@@ -71,7 +71,8 @@ class CallPool {
     }
   }
 
-  /// Throws BudgetExceeded when there is no memory for the scope's first block.
+  /// No limit refuses it: where the process's is used up, the call's memory goes beyond it, and is
+  /// counted. Throws std::bad_alloc when the system has no memory.
   Call Acquire() { return Call(scopes_.Acquire(), keeper_ ? &*keeper_ : nullptr); }
 
   ScopePoolStats stats() const noexcept { return scopes_.stats(); }

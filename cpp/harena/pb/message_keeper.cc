@@ -19,7 +19,7 @@ using google::protobuf::Arena;
 using google::protobuf::MessageLite;
 
 struct MessageKeeper::Instance {
-  Instance(const State& state, PagePool& pool);
+  Instance(const State& state, PagePool& pool, WhenRefused when_refused);
   ~Instance() { EndArena(arena, end); }
 
   union {
@@ -92,8 +92,8 @@ struct MessageKeeper::Loan {
   uint64_t refusals_before = 0;
 };
 
-MessageKeeper::Instance::Instance(const State& state, PagePool& pool)
-    : arena(EndedArenaOptions(pool)),
+MessageKeeper::Instance::Instance(const State& state, PagePool& pool, WhenRefused when_refused)
+    : arena(EndedArenaOptions(pool, when_refused)),
       request(state.request_prototype.New(&arena)),
       response(state.response_prototype.New(&arena)) {}
 
@@ -172,7 +172,8 @@ MessageKeeper::Pair MessageKeeper::Borrow(Scope& scope) {
   if (loan->instance == nullptr) {
     BudgetFrame frame(budget);
     loan->instance = std::make_unique<Instance>(
-        *state_, scope.sampled() ? *scope.arena().options().pool : state_->options.pool());
+        *state_, scope.sampled() ? *scope.arena().options().pool : state_->options.pool(),
+        scope.messages_may_throw() ? WhenRefused::kThrow : WhenRefused::kOverrun);
     std::lock_guard lock(state_->mutex);
     ++state_->counts.instances_built;
   }

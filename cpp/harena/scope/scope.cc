@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <new>
 #include <utility>
 
 #include "harena/base/check.h"
@@ -67,11 +69,18 @@ HARENA_NOINLINE void ScopeCore::GiveBack(ScopeCore* core, bool moved) noexcept {
   PagePool& pool = *core->arena.options().pool;
   PoolState* const state = core->pool_state;
   const Block first = core->first_block;
-  const uint64_t blocks = core->arena.stats().blocks + core->ending.blocks;
+  const bool beyond_limits = core->beyond_limits;
+  uint64_t blocks = core->arena.stats().blocks + core->ending.blocks;
+  if (HARENA_UNLIKELY(beyond_limits)) --blocks;  // the first is not the pool's
   core->~ScopeCore();
   // While a block is still out: the pool may be destroyed once it has all of them.
   if (HARENA_UNLIKELY(moved)) pool.CountMoved(blocks);
-  pool.Free(first.data, first.bytes);
+  if (HARENA_LIKELY(!beyond_limits)) {
+    pool.Free(first.data, first.bytes);
+  } else {
+    std::free(first.data);
+    ProcessBudget().Refund(first.bytes);
+  }
   if (state != nullptr) PoolState::RecordRelease(state->counts.OfThread(), blocks);
 }
 
@@ -125,6 +134,21 @@ ScopeCore* TryMakeCore(const ScopeOptions& options, Refusal* refusal) noexcept {
   if (!first && first_bytes > least_bytes) first = pool.TryAllocate(least_bytes, refusal);
   if (!first) return nullptr;
   return ::new (first.data) ScopeCore(options, pool, first);
+}
+
+HARENA_NOINLINE ScopeCore* MakeCoreBeyondLimits(ScopeOptions options) noexcept {
+  // As much as the usual page: what a framework puts there besides the messages has room.
+  constexpr size_t kBytesMin = size_t{64} << 10;
+  PagePool& pool = options.page_pool != nullptr ? *options.page_pool : PagePool::Default();
+  const Block first{nullptr, std::max(pool.options().page_bytes, kBytesMin)};
+  void* const data = std::malloc(first.bytes);
+  if (data == nullptr) return nullptr;
+  ProcessBudget().ForceCharge(first.bytes);
+  // Strings as bytes of the scope are known by the pool that they are on.
+  if (options.mode == Mode::kCodec) options.mode = Mode::kPages;
+  auto* const core = ::new (data) ScopeCore(options, pool, {data, first.bytes});
+  core->beyond_limits = true;
+  return core;
 }
 
 }  // namespace scope_internal

@@ -131,6 +131,7 @@ struct ScopeCore {
   std::atomic<uint32_t> owners{1};
   bool detached = false;
   bool timed = false;
+  bool beyond_limits = false;       // the first block is malloc's
   uint32_t made_by = kThreadSlots;  // ThreadSlot() of who made it
   const bool messages_may_throw;
   const Mode mode;
@@ -168,6 +169,10 @@ size_t FirstBlockBytes(const PagePool& pool, size_t wanted_bytes, size_t bytes_m
 
 /// Null when the budget or the system refuses the first block; `*refusal` then says which.
 ScopeCore* TryMakeCore(const ScopeOptions& options, Refusal* refusal) noexcept;
+
+/// Whatever the limits say: the first block is malloc's, counted against the process's limit. Null
+/// when malloc has none.
+ScopeCore* MakeCoreBeyondLimits(ScopeOptions options) noexcept;
 
 // Its address tells one type from another. Not a constant: compilers and linkers may fold those
 // that are alike into one.

@@ -40,6 +40,9 @@ std::optional<Scope> ScopePool::TryAcquire(Refusal* refusal) noexcept {
   ScopeCore* core = nullptr;
   if (HARENA_UNLIKELY(state_->counts.IsSampled(lane, number))) core = TryMakeSampled(options);
   if (HARENA_LIKELY(core == nullptr)) core = scope_internal::TryMakeCore(options, refusal);
+  if (HARENA_UNLIKELY(core == nullptr) && !options.messages_may_throw) {
+    core = scope_internal::MakeCoreBeyondLimits(options);
+  }
   if (core == nullptr) {
     state_->refused.fetch_add(1, std::memory_order_relaxed);
     return std::nullopt;

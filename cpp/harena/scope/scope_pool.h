@@ -64,7 +64,8 @@ struct ScopePoolStats {
 };
 
 /// Whether messages on the scopes may answer a refusal by an exception: not where a framework fills
-/// them in frames of its own. See ScopeOptions::messages_may_throw.
+/// them in frames of its own. See ScopeOptions::messages_may_throw. With kNo no limit refuses the
+/// scope itself either; where one would have, it is served as mode `pages` instead of `codec`.
 enum class MessagesMayThrow { kYes, kNo };
 
 /// Makes the scopes of one method and learns from them how large the next should start.
@@ -83,7 +84,8 @@ class ScopePool {
   ScopePool(const ScopePool&) = delete;
   ScopePool& operator=(const ScopePool&) = delete;
 
-  /// A scope for one request. Throws BudgetExceeded when there is no memory for its first block.
+  /// A scope for one request. Throws BudgetExceeded when there is no memory for its first block:
+  /// with MessagesMayThrow::kNo that is when the system has none, as no limit refuses it then.
   Scope Acquire();
   /// The same without the exception; `*refusal` says why there is none.
   std::optional<Scope> TryAcquire(Refusal* refusal = nullptr) noexcept;

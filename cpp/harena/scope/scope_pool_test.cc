@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -192,6 +193,33 @@ TEST(ScopePool, CountsWhatIsOutsideOfBlocks) {
   }
   EXPECT_EQ(scopes.stats().outside_bytes_sum, 3u * 1234);
   EXPECT_EQ(scopes.stats().overflows, 0u);
+}
+
+// Who fills their messages expects no refusal: not where there is no memory for the scope either.
+TEST(ScopePool, ScopesWhoseMessagesMayNotThrowAreNotRefused) {
+  Budget budget("process_bytes_max", 1);
+  PagePoolOptions options = TestOptions();
+  options.budget = &budget;
+  PagePool pool(options);
+  ScopePool refusing({.page_pool = &pool});
+  EXPECT_THROW(refusing.Acquire(), BudgetExceeded);
+  const size_t before_bytes = ProcessBudget().bytes_used();
+  for (const size_t sampled_one_in : {0, 1}) {
+    ScopePool scopes({.quarantine_one_in = sampled_one_in, .page_pool = &pool},
+                     MessagesMayThrow::kNo);
+    for (int round = 0; round < 3; ++round) {
+      Scope scope = scopes.Acquire();
+      EXPECT_FALSE(scope.sampled());
+      Stamp(scope.arena().Allocate(5000), 5000, 1);
+      EXPECT_GT(ProcessBudget().bytes_used(), before_bytes);
+      EXPECT_EQ(scope.arena().TryAllocate(kMiB), nullptr) << "what is asked for besides may be";
+      std::thread([ended_there = std::move(scope)] {}).join();
+    }
+    EXPECT_EQ(ProcessBudget().bytes_used(), before_bytes);
+    EXPECT_EQ(scopes.stats().scopes_live(), 0u);
+    EXPECT_EQ(scopes.stats().scopes_refused, 0u);
+    EXPECT_EQ(scopes.stats().blocks_sum, 0u) << "none is the pool's";
+  }
 }
 
 TEST(ScopePool, ModeAndLimitChangeWithTheNextScope) {

@@ -8,6 +8,7 @@
 #include <google/protobuf/util/message_differencer.h>
 
 #include "harena/adapters/brpc/test_rig.h"
+#include "harena/mem/budget.h"
 
 namespace harena::brpc {
 namespace {
@@ -41,6 +42,28 @@ TEST_P(Calls, SynchronousAndRecycled) {
     EXPECT_LT(calls.kept().instances_built, 5u);
   }
   rig.ExpectAllMemoryBack();
+}
+
+// Nothing of a call is refused: where the process's limit is used up, its memory goes beyond it.
+TEST(Calls, AtTheProcessLimit) {
+  Rig rig;
+  rig.Start(Mode::kHeap);
+  const auto channel = rig.Connect();
+  test::brpc::Work::Stub stub(channel.get());
+  PagePool pool;
+  for (const Mode mode : kModes) {
+    CallPool<Call> calls({.mode = mode, .page_pool = &pool});
+    ProcessBudget().set_bytes_max(1);
+    for (int round = 0; round < 3; ++round) {
+      Call call = calls.Acquire();
+      call.request() = MakeTask(1000);
+      stub.Run(&call.controller(), &call.request(), &call.response(), nullptr);
+      EXPECT_FALSE(call.controller().Failed()) << call.controller().ErrorText();
+      EXPECT_TRUE(MessageDifferencer::Equals(call.response(), Expected(call.request())));
+    }
+    ProcessBudget().set_bytes_max(kUnlimitedBytes);
+    EXPECT_EQ(calls.stats().scopes_refused, 0u);
+  }
 }
 
 struct Finish : Closure {

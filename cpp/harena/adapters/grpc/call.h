@@ -96,7 +96,8 @@ class CallPool {
   /// REQUIRES: `options.Validate()` finds nothing (checked).
   explicit CallPool(const Options& options = {}) : scopes_(options, MessagesMayThrow::kNo) {}
 
-  /// Throws BudgetExceeded when there is no memory for the scope's first block.
+  /// No limit refuses it: where the process's is used up, the call's memory goes beyond it, and is
+  /// counted. Throws std::bad_alloc when the system has no memory.
   Call Acquire() { return Call(scopes_.Acquire()); }
 
   ScopePoolStats stats() const noexcept { return scopes_.stats(); }

@@ -13,7 +13,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harena/adapters/grpc/stream_message.h"
 #include "harena/adapters/grpc/test_rig.h"
+#include "harena/mem/budget.h"
 #include "harena/pb/block_hooks.h"
 
 namespace harena::grpc {
@@ -57,6 +59,25 @@ TEST_F(CallTest, Synchronous) {
   }
   // Learned from what they used.
   EXPECT_GT(calls.stats().bytes_p50, 0u);
+}
+
+// Nothing of a call is refused: where the process's limit is used up, its memory goes beyond it.
+TEST_F(CallTest, AtTheProcessLimit) {
+  CallPool<RunServerCall> waiting{Options{.page_pool = &pool}};
+  ScopePool scopes{Options{.page_pool = &pool}, MessagesMayThrow::kNo};
+  ProcessBudget().set_bytes_max(1);
+  {
+    // Acquired before the server is asked, which does have to refuse now.
+    auto call = calls.Acquire();
+    Fill(call);
+    for (int i = 0; i < 10'000; ++i) call.response().add_items();
+    const auto server_call = waiting.Acquire();
+    StreamMessage<Task> message(scopes);
+    EXPECT_NE(message.Renew(), nullptr);
+  }
+  ProcessBudget().set_bytes_max(kUnlimitedBytes);
+  EXPECT_EQ(calls.stats().scopes_refused, 0u);
+  EXPECT_EQ(waiting.stats().scopes_refused, 0u);
 }
 
 TEST_F(CallTest, OnACompletionQueue) {

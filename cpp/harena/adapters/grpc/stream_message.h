@@ -25,8 +25,8 @@ class StreamMessage {
   /// Lifetime rule: `scopes` must outlive it.
   explicit StreamMessage(ScopePool& scopes) : scopes_(scopes) {}
 
-  /// Ends the last message with all its memory and gives a new, empty one. Throws BudgetExceeded
-  /// when there is no memory for the scope's first block.
+  /// Ends the last message with all its memory and gives a new, empty one. No limit refuses it.
+  /// Throws std::bad_alloc when the system has no memory.
   Message* Renew() {
     message_ = nullptr;
     scope_.reset();

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "harena/adapters/trpc/test_call.h"
+#include "harena/mem/budget.h"
+#include "harena/mem/page_pool.h"
 
 namespace harena::trpc {
 namespace {
@@ -50,6 +52,29 @@ TEST_P(Calls, Recycled) {
     EXPECT_LT(calls.kept().instances_built, 10u);
   }
   EXPECT_EQ(pool.stats().bytes_in_use, 0u);
+}
+
+// Nothing of a call is refused: where the process's limit is used up, its memory goes beyond it.
+TEST_P(Calls, AtTheProcessLimit) {
+  PagePool pool;
+  const size_t before_bytes = ProcessBudget().bytes_used();
+  {
+    CallPool<Call> calls({.mode = GetParam(), .page_pool = &pool});
+    ProcessBudget().set_bytes_max(1);
+    for (int round = 0; round < 3; ++round) {
+      Call call = calls.Acquire();
+      const Task task = MakeTask(1000);
+      call.request() = task;
+      Invoke(call.request(), &call.response());
+      EXPECT_TRUE(MessageDifferencer::Equals(call.response(), Expected(task)));
+      EXPECT_GT(ProcessBudget().bytes_used(), before_bytes) << "counted all the same";
+    }
+    ProcessBudget().set_bytes_max(kUnlimitedBytes);
+    EXPECT_EQ(calls.stats().scopes_refused, 0u);
+    EXPECT_EQ(calls.stats().scopes_live(), 0u);
+  }
+  pool.Trim();
+  EXPECT_EQ(ProcessBudget().bytes_used(), before_bytes);
 }
 
 TEST_P(Calls, OutliveTheirPool) {
