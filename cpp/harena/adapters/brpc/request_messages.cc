@@ -1,9 +1,11 @@
 #include "harena/adapters/brpc/request_messages.h"
 
 #include <new>
+#include <string>
 #include <utility>
 
-#include "harena/base/log.h"
+#include <butil/logging.h>
+
 #include "harena/pb/budget_frame.h"
 #include "harena/pb/message_arena.h"
 
@@ -93,7 +95,11 @@ void RequestMessages::CountFailedParse() noexcept {
   const pb::MessageArena* home = pb::MessageArena::Find(request_->GetArena());
   if (home == nullptr) return;
   if (home->malformed_parse()) method_->CountMalformed();
-  if (home->refused_parse()) Log(Severity::kWarning, method_->Refuse(*home->refused_parse()));
+  if (home->refused_parse()) {
+    const std::string refused = method_->Refuse(*home->refused_parse());
+    // Whoever wants to, sends nothing else.
+    LOG_EVERY_SECOND(WARNING) << refused;
+  }
 }
 
 void RequestMessages::End() noexcept {

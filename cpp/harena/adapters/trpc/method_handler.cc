@@ -5,9 +5,9 @@
 
 #include <trpc/compressor/trpc_compressor.h>
 #include <trpc/serialization/serialization_factory.h>
+#include <trpc/util/log/logging.h>
 
 #include "harena/adapters/trpc/bounded_compressor.h"
-#include "harena/base/log.h"
 
 namespace harena::trpc {
 namespace {
@@ -116,7 +116,7 @@ bool MethodHandler::Answer(const ServerContextPtr& context, ScopedCall& call) {
     // tRPC's frames above are noexcept.
     std::string what = method_->Refuse(exceeded.refusal());
     if (!context->IsResponse()) {
-      Log(Severity::kWarning, what + ", after SetResponse(false): the client gets no answer");
+      TRPC_FMT_WARN_EVERY_SECOND("{}, after SetResponse(false): the client gets no answer", what);
       return false;
     }
     status.SetFrameworkRetCode(

@@ -1,14 +1,19 @@
 // Methods on scopes: every mode, through tRPC's service, contexts and serializations.
 #include "harena/adapters/trpc/services.h"
 
+#include <any>
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
+#include <trpc/util/log/logging.h>
 
 #include "harena/adapters/trpc/scope_of.h"
 #include "harena/adapters/trpc/test_rig.h"
@@ -19,6 +24,8 @@
 namespace harena::trpc {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
@@ -248,6 +255,46 @@ TEST_P(Limits, EndAHandlerThatTakesTooMuch) {
   call.Run(kRun, MakeTask());
   EXPECT_EQ(call.code(), ::trpc::TrpcRetCode::TRPC_SERVER_LIMITED_ERR);
   EXPECT_EQ(stats().refused, 1u);
+}
+
+// Keeps the lines of tRPC's log.
+class KeepingLog final : public ::trpc::Log {
+ public:
+  bool ShouldLog(const char*, Level) const override { return true; }
+  bool ShouldLog(Level) const override { return true; }
+  void LogIt(const char*, Level, const char*, int, const char*, std::string_view line,
+             const std::unordered_map<uint32_t, std::any>&) const override {
+    lines.emplace_back(line);
+  }
+  std::pair<Level, bool> GetLevel(const char*) const override { return {info, true}; }
+  std::pair<Level, bool> SetLevel(const char*, Level) override { return {info, false}; }
+
+  mutable std::vector<std::string> lines;
+};
+
+// Nobody but the log is told of these; whoever can cause one can cause any number.
+TEST_F(ServicesModes, RefusalsWithoutAnAnswerAreSaidOnceASecond) {
+  Serve({.mode = Mode::kCodec, .request_bytes_max = 256 << 10});
+  service_.on_run = [](const ServerContextPtr& context, const Task&, Result&) {
+    context->SetResponse(false);
+    static_cast<void>(ScopeOf(*context).resource()->allocate(1 << 20));
+    return ::trpc::kSuccStatus;
+  };
+  const auto log = ::trpc::MakeRefCounted<KeepingLog>();
+  ::trpc::LogFactory::GetInstance()->Register(log);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto passed = [&] { return std::chrono::steady_clock::now() - begin; };
+  // One may have been said a moment before.
+  for (int i = 0; i < 50 || (log->lines.empty() && passed() < std::chrono::seconds(30)); ++i) {
+    OneCall call(service_);
+    call.Run(kRun, MakeTask());
+  }
+  ::trpc::LogFactory::GetInstance()->Reset();
+  EXPECT_GE(log->lines.size(), 1u);
+  EXPECT_LE(log->lines.size(), static_cast<size_t>(passed() / std::chrono::seconds(1)) + 1);
+  EXPECT_THAT(log->lines, Each(AllOf(HasSubstr("request_bytes_max is 262144"),
+                                     HasSubstr("the client gets no answer"))));
+  EXPECT_GE(stats().refused, 50u);
 }
 
 TEST(ServicesOptions, AreLookedAt) {
