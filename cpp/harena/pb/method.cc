@@ -1,6 +1,7 @@
 #include "harena/pb/method.h"
 
 #include <algorithm>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -55,9 +56,13 @@ HARENA_NOINLINE void Method::CountFallback(Mode mode) noexcept {
   (mode == Mode::kReuse ? not_reusable_ : no_codec_).fetch_add(1, std::memory_order_relaxed);
 }
 
-std::string Method::Refuse(const Refusal& refusal) {
+std::string Method::Refuse(const Refusal& refusal) noexcept {
   refused_[IndexOf(refusal)].fetch_add(1, std::memory_order_relaxed);
-  return "harena: " + name_ + ": " + refusal.Message();
+  try {
+    return "harena: " + name_ + ": " + refusal.Message();
+  } catch (const std::bad_alloc&) {
+    return kOutOfMemory;
+  }
 }
 
 RefusalCounts Method::refused_by() const noexcept {

@@ -20,6 +20,10 @@
 
 namespace harena::pb {
 
+/// What a call is answered with when there is no memory for the words of a status. A string of this
+/// length takes no allocation.
+inline constexpr char kOutOfMemory[] = "out of memory";
+
 /// Requests that a limit refused, by limit. Counts since the server was made.
 struct RefusalCounts {
   uint64_t request_bytes_max = 0;
@@ -93,8 +97,9 @@ class Method {
   void CountRequest() noexcept { scopes_.CountRequest(); }
   void CountMalformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
   RefusalCounts refused_by() const noexcept;
-  /// Counts a refusal and says it as the client is to see it.
-  std::string Refuse(const Refusal& refusal);
+  /// Counts a refusal and says it as the client is to see it. Where there is no memory for the
+  /// sentence either, it says "out of memory", which takes none.
+  std::string Refuse(const Refusal& refusal) noexcept;
 
   MethodStats stats() const;
 

@@ -34,8 +34,8 @@ RequestMessages* RequestMessages::Make(const MethodEntry& entry) {
       const Pair pair = MakeMessages(entry, *scope);
       void* place = scope->arena().Allocate(sizeof(RequestMessages), alignof(RequestMessages));
       return ::new (place) RequestMessages(method, std::move(*scope), pair);
-    } catch (const BudgetExceeded& exceeded) {
-      refusal = exceeded.refusal();
+    } catch (const std::bad_alloc& exceeded) {
+      refusal = RefusalOf(exceeded);
     }
   }
   // brpc has no way to say no at this place (an Admission does, one step earlier), so it is served
@@ -95,10 +95,13 @@ void RequestMessages::CountFailedParse() noexcept {
   const pb::MessageArena* home = pb::MessageArena::Find(request_->GetArena());
   if (home == nullptr) return;
   if (home->malformed_parse()) method_->CountMalformed();
-  if (home->refused_parse()) {
-    const std::string refused = method_->Refuse(*home->refused_parse());
+  if (!home->refused_parse()) return;
+  const std::string refused = method_->Refuse(*home->refused_parse());
+  try {
     // Whoever wants to, sends nothing else.
     LOG_EVERY_SECOND(WARNING) << refused;
+  } catch (const std::bad_alloc&) {
+    // Counted all the same.
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <new>
 #include <string>
 #include <utility>
 
@@ -45,8 +46,8 @@ bool WithinBudget(::brpc::Controller& controller, Scope& scope, Work&& work) {
     const BthreadFrame frame(scope.budget());
     std::forward<Work>(work)();
     return true;
-  } catch (const BudgetExceeded& exceeded) {
-    refused = exceeded.refusal().Message();
+  } catch (const std::bad_alloc& exceeded) {
+    refused = RefusalOf(exceeded).Message();
   }
   controller.SetFailed(::brpc::ELIMIT, "harena: %s", refused.c_str());
   return false;

@@ -18,17 +18,9 @@ using pb::MessageTypes;
 using pb::Method;
 using pb::MethodStats;  // names are "/package.Service/Method"
 
-/// What a call is answered with when not even the words of its status can be had. A string of this
-/// length takes no allocation.
-inline constexpr char kOutOfMemory[] = "out of memory";
-
 /// Counts a refusal and makes the status that the client sees.
 inline ::grpc::Status Refuse(Method& method, const Refusal& refusal) noexcept {
-  try {
-    return {::grpc::StatusCode::RESOURCE_EXHAUSTED, method.Refuse(refusal)};
-  } catch (const std::bad_alloc&) {
-    return {::grpc::StatusCode::RESOURCE_EXHAUSTED, kOutOfMemory};
-  }
+  return {::grpc::StatusCode::RESOURCE_EXHAUSTED, method.Refuse(refusal)};
 }
 
 /// Counts a request that is no message of its type and makes the status that the client sees.
@@ -41,7 +33,7 @@ inline ::grpc::Status RefuseMalformed(Method& method, Scope& scope,
             "harena: " + method.name() + ": the request is no valid " + request.GetTypeName() +
                 (missing.empty() ? "" : "; missing: " + missing)};
   } catch (const std::bad_alloc&) {
-    return {::grpc::StatusCode::RESOURCE_EXHAUSTED, kOutOfMemory};
+    return {::grpc::StatusCode::RESOURCE_EXHAUSTED, pb::kOutOfMemory};
   }
 }
 

@@ -1,5 +1,6 @@
 #include "harena/adapters/trpc/method_handler.h"
 
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -41,9 +42,19 @@ MethodHandler::MethodHandler(std::shared_ptr<pb::Method> method, const Message& 
       response_prototype_(response_prototype),
       run_(std::move(run)) {}
 
+// tRPC's frames above are noexcept.
 void MethodHandler::Execute(const ServerContextPtr& context, NoncontiguousBuffer&& request_bytes,
                             NoncontiguousBuffer& response_bytes) noexcept {
   method_->CountRequest();
+  try {
+    Serve(context, std::move(request_bytes), response_bytes);
+  } catch (const std::bad_alloc& exceeded) {
+    Fail(*context, RetCode::LIMITED_ERROR, method_->Refuse(RefusalOf(exceeded)));
+  }
+}
+
+void MethodHandler::Serve(const ServerContextPtr& context, NoncontiguousBuffer&& request_bytes,
+                          NoncontiguousBuffer& response_bytes) {
   Refusal refusal;
   ScopedCall* call = ScopedCall::Make(*method_, request_prototype_, response_prototype_, &refusal);
   if (call == nullptr) {
@@ -112,9 +123,8 @@ bool MethodHandler::Answer(const ServerContextPtr& context, ScopedCall& call) {
   try {
     status = run_(context, call.request(), *static_cast<Message*>(context->GetResponseData()));
     if (!context->IsResponse()) return false;
-  } catch (const BudgetExceeded& exceeded) {
-    // tRPC's frames above are noexcept.
-    std::string what = method_->Refuse(exceeded.refusal());
+  } catch (const std::bad_alloc& exceeded) {
+    std::string what = method_->Refuse(RefusalOf(exceeded));
     if (!context->IsResponse()) {
       TRPC_FMT_WARN_EVERY_SECOND("{}, after SetResponse(false): the client gets no answer", what);
       return false;

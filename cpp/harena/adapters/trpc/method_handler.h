@@ -41,6 +41,8 @@ class MethodHandler final : public ::trpc::RpcMethodHandlerInterface {
  private:
   using RetCode = ::trpc::codec::ServerRetCode;
 
+  void Serve(const ::trpc::ServerContextPtr& context, ::trpc::NoncontiguousBuffer&& request_bytes,
+             ::trpc::NoncontiguousBuffer& response_bytes);
   bool Unpack(const ::trpc::ServerContextPtr& context, ::trpc::NoncontiguousBuffer& bytes);
   bool Read(const ::trpc::ServerContextPtr& context, ::trpc::NoncontiguousBuffer& bytes,
             ScopedCall& call);

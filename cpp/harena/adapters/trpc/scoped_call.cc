@@ -33,8 +33,8 @@ ScopedCall* ScopedCall::Make(pb::Method& method, const Message& request_prototyp
     const Pair pair = MakeMessages(method, *scope, request_prototype, response_prototype);
     void* place = scope->arena().Allocate(sizeof(ScopedCall), alignof(ScopedCall));
     return ::new (place) ScopedCall(std::move(*scope), pair);
-  } catch (const BudgetExceeded& exceeded) {
-    *refusal = exceeded.refusal();
+  } catch (const std::bad_alloc& exceeded) {
+    *refusal = RefusalOf(exceeded);
     return nullptr;
   }
 }
@@ -79,7 +79,12 @@ ScopedCall* ScopedCall::Of(::trpc::ServerContext& context) noexcept {
 }
 
 void ScopedCall::HangOn(::trpc::ServerContext& context) {
-  context.SetFilterData(kContextSlot, this);
+  try {
+    context.SetFilterData(kContextSlot, this);
+  } catch (const std::bad_alloc&) {
+    End();
+    throw;
+  }
   context.SetRequestData(request_);
   context.SetResponseData(response_);
 }

@@ -23,6 +23,7 @@ class ScopedCall {
 
   /// The one that hangs on `context`; null when there is none.
   static ScopedCall* Of(::trpc::ServerContext& context) noexcept;
+  /// Throws std::bad_alloc; then it has ended.
   void HangOn(::trpc::ServerContext& context);
   void TakeOff(::trpc::ServerContext& context) noexcept;
 
