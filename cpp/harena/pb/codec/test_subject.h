@@ -8,6 +8,7 @@
 #include <google/protobuf/io/zero_copy_stream.h>
 #include <google/protobuf/message.h>
 
+#include "harena/pb/layout/string_image.h"
 #include "harena/pb/parse.h"
 #include "harena/scope/scope.h"
 
@@ -21,7 +22,7 @@ struct Subject {
   };
 
   const google::protobuf::Message* prototype;  ///< New() gives a message that is protobuf's alone.
-  bool has_codec;
+  bool has_codec;                              ///< And it works in this program.
   google::protobuf::Message* (*make)(Scope&);
   Parsed (*parse_frozen)(Scope&, google::protobuf::io::ZeroCopyInputStream&, size_t);
   Parsed (*parse_frozen_flat)(Scope&, std::string_view);
@@ -35,7 +36,7 @@ Subject SubjectOf() {
   using google::protobuf::Message;
   return {
       .prototype = &T::default_instance(),
-      .has_codec = HasCodec<T>,
+      .has_codec = HasCodec<T> && layout::StringImagesWork(),
       .make = [](Scope& scope) -> Message* { return scope.CreateMessage<T>(); },
       .parse_frozen = [](Scope& scope, google::protobuf::io::ZeroCopyInputStream& input,
                          size_t wire_bytes) -> Subject::Parsed {
