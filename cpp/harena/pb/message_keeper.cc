@@ -1,7 +1,9 @@
 #include "harena/pb/message_keeper.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -19,12 +21,21 @@ using google::protobuf::Arena;
 using google::protobuf::MessageLite;
 
 struct MessageKeeper::Instance {
-  Instance(const State& state, PagePool& pool, WhenRefused when_refused);
-  ~Instance() { EndArena(arena, end); }
+  // By EndArena(), also when the messages cannot be made.
+  struct ArenaEnd {
+    explicit ArenaEnd(const google::protobuf::ArenaOptions& options)
+        : arena(*::new (place) Arena(options)) {}
+    ~ArenaEnd() { EndArena(arena, end); }
 
-  union {
-    Arena arena;  // which EndArena() destroys
+    alignas(Arena) std::byte place[sizeof(Arena)];
+    Arena& arena;
+    const ScopeEnd* end = nullptr;  // of the sampled scope whose it was
   };
+
+  Instance(const State& state, PagePool& pool, WhenRefused when_refused);
+
+  ArenaEnd arena_end;
+  Arena& arena;
   MessageLite* request;
   MessageLite* response;
   bool fresh = true;
@@ -36,7 +47,6 @@ struct MessageKeeper::Instance {
   wire::HeapNotes notes;
 #endif
   uint64_t idle_since_ms = 0;
-  const ScopeEnd* end = nullptr;  // of the sampled scope whose it was
 };
 
 struct MessageKeeper::State {
@@ -74,7 +84,7 @@ struct MessageKeeper::Loan {
     if (Refusals() == refusals_before && !sampled) {
       state->Return(std::move(instance), request_bytes);
     } else {
-      instance->end = ending.end;
+      instance->arena_end.end = ending.end;
       state->Drop(std::move(instance));
     }
   }
@@ -93,7 +103,8 @@ struct MessageKeeper::Loan {
 };
 
 MessageKeeper::Instance::Instance(const State& state, PagePool& pool, WhenRefused when_refused)
-    : arena(EndedArenaOptions(pool, when_refused)),
+    : arena_end(EndedArenaOptions(pool, when_refused)),
+      arena(arena_end.arena),
       request(state.request_prototype.New(&arena)),
       response(state.response_prototype.New(&arena)) {}
 
