@@ -18,6 +18,7 @@ type Budget struct {
 
 	bytesMax, bytesUsed atomic.Int64
 	refusals            atomic.Uint64
+	makeRoom            atomic.Pointer[func()]
 }
 
 // budgetStepBytes is what an arena takes from a budget at once, for what it will need next.
@@ -36,6 +37,11 @@ func (b *Budget) BytesUsed() int64 { return b.bytesUsed.Load() }
 // Refusals counts what was not given because of the bound.
 func (b *Budget) Refusals() uint64 { return b.refusals.Load() }
 
+// OnFull sets a function that may end what nobody uses any more. It is called before the budget refuses,
+// which then looks once more whether there is room. It runs on the goroutines that allocate, perhaps on
+// several at once, and must not use their arenas.
+func (b *Budget) OnFull(makeRoom func()) { b.makeRoom.Store(&makeRoom) }
+
 // take counts bytes, if the bound allows them.
 func (b *Budget) take(bytes int64) bool {
 	for {
@@ -49,6 +55,16 @@ func (b *Budget) take(bytes int64) bool {
 			return true
 		}
 	}
+}
+
+// takeFull is take for when there was no room.
+func (b *Budget) takeFull(bytes int64) bool {
+	makeRoom := b.makeRoom.Load()
+	if makeRoom == nil {
+		return false
+	}
+	(*makeRoom)()
+	return b.take(bytes)
 }
 
 // share is what an arena has of a budget, together with those that it was lent to.
@@ -71,7 +87,7 @@ func (s *share) grant(bytes int64) bool {
 	}
 	step := max(missing, budgetStepBytes)
 	if !s.budget.take(step) {
-		if step = missing; !s.budget.take(step) {
+		if step = missing; !s.budget.take(step) && !s.budget.takeFull(step) {
 			return false
 		}
 	}

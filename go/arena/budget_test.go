@@ -37,6 +37,21 @@ func TestBudgetIsShared(t *testing.T) {
 	two.Free()
 }
 
+func TestBudgetMakesRoomBeforeItRefuses(t *testing.T) {
+	b := &Budget{}
+	b.SetBytesMax(200 << 10)
+	old, fresh := budgeted(b), budgeted(b)
+	MakeSlice[byte](old, 150<<10, 150<<10)
+	b.OnFull(old.LeaveBudget)
+	MakeSlice[byte](fresh, 100<<10, 100<<10)
+	if n := b.Refusals(); n != 0 {
+		t.Errorf("%d refusals where room can be made", n)
+	}
+	if err := panicOf(func() { MakeSlice[byte](fresh, 150<<10, 150<<10) }); err == nil || b.Refusals() == 0 {
+		t.Errorf("%v, %d refusals where none can be made", err, b.Refusals())
+	}
+}
+
 // Close to the bound an arena takes what it needs, not the round number that would be good.
 func TestBudgetIsUsedUp(t *testing.T) {
 	b := &Budget{}

@@ -28,6 +28,7 @@ func New(options Options) (*Service, error) {
 	if err := validate(options); err != nil {
 		return nil, fmt.Errorf("harena/connectgo: %w", err)
 	}
+	scope.ProcessBudget().OnFull(endUnreachable)
 	s := &Service{options: options}
 	s.group.Publish("connect-go")
 	return s, nil
