@@ -128,6 +128,7 @@ TEST(BlockHooks, TheWholeBlockIsCharged) {
 TEST(BlockHooks, AnEndedArenaLeavesTheNewestPageOnTop) {
   PagePool pool(TestOptions());
   std::vector<const void*> pages;
+  pages.reserve(5);
   EndedArena arena(pool);
   for (int i = 0; i < 5; ++i) {
     pages.push_back(Take(*arena, kPageBytes - 1000));  // one page each

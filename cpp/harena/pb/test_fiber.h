@@ -16,16 +16,6 @@
 #if HARENA_ASAN
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(__SANITIZE_THREAD__)
-#define HARENA_TEST_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HARENA_TEST_TSAN 1
-#endif
-#endif
-#ifdef HARENA_TEST_TSAN
-#include <sanitizer/tsan_interface.h>
-#endif
 
 namespace harena::pb {
 
@@ -42,14 +32,6 @@ class TestFiber {
     const auto self = reinterpret_cast<uintptr_t>(this);
     makecontext(&own_, reinterpret_cast<void (*)()>(&TestFiber::Enter), 2,
                 static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
-#ifdef HARENA_TEST_TSAN
-    own_tsan_ = __tsan_create_fiber(0);
-#endif
-  }
-  ~TestFiber() {
-#ifdef HARENA_TEST_TSAN
-    __tsan_destroy_fiber(own_tsan_);
-#endif
   }
   TestFiber(const TestFiber&) = delete;
   TestFiber& operator=(const TestFiber&) = delete;
@@ -107,19 +89,10 @@ class TestFiber {
   }
   HARENA_NOINLINE void SwitchHere() {
     fake_stack_.Leave(stack_.get(), kStackBytes);
-#ifdef HARENA_TEST_TSAN
-    caller_tsan_ = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(own_tsan_, 0);
-#endif
     swapcontext(&caller_, &own_);
     fake_stack_.Arrive(nullptr, nullptr);
   }
-  HARENA_NOINLINE void SwitchToCaller() {
-#ifdef HARENA_TEST_TSAN
-    __tsan_switch_to_fiber(caller_tsan_, 0);
-#endif
-    swapcontext(&own_, &caller_);
-  }
+  HARENA_NOINLINE void SwitchToCaller() { swapcontext(&own_, &caller_); }
 
   static thread_local constinit inline TestFiber* current_ = nullptr;
 
@@ -131,10 +104,6 @@ class TestFiber {
   const void* caller_stack_ = nullptr;
   size_t caller_stack_bytes_ = 0;
   bool ended_ = false;
-#ifdef HARENA_TEST_TSAN
-  void* own_tsan_;
-  void* caller_tsan_ = nullptr;
-#endif
 };
 
 }  // namespace harena::pb

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include <brpc/parallel_channel.h>
 #include <google/protobuf/util/message_differencer.h>
 
 #include "harena/adapters/brpc/test_rig.h"
@@ -40,6 +41,34 @@ TEST_P(Calls, SynchronousAndRecycled) {
     EXPECT_EQ(calls.stats().scopes_live(), 0u);
     EXPECT_EQ(calls.kept().instances_built != 0, mode == Mode::kReuse);
     EXPECT_LT(calls.kept().instances_built, 5u);
+  }
+  rig.ExpectAllMemoryBack();
+}
+
+// brpc makes messages of its own for each part of the call, and merges what came into the call's.
+TEST_P(Calls, ThroughAParallelChannel) {
+  Rig rig;
+  rig.Start(GetParam());
+  ::brpc::ParallelChannel all;
+  ::brpc::ParallelChannelOptions options;
+  options.timeout_ms = 60'000;
+  ASSERT_EQ(all.Init(&options), 0);
+  constexpr int kParts = 3;
+  for (int i = 0; i < kParts; ++i) {
+    ASSERT_EQ(all.AddChannel(rig.Connect().release(), ::brpc::OWNS_CHANNEL, nullptr, nullptr), 0);
+  }
+  test::brpc::Work::Stub stub(&all);
+  for (const Mode mode : {Mode::kPages, Mode::kReuse, Mode::kCodec}) {
+    CallPool<Call> calls({.mode = mode, .page_pool = &rig.pool()});
+    for (int round = 0; round < 20; ++round) {
+      Call call = calls.Acquire();
+      call.request() = MakeTask(round);
+      stub.Run(&call.controller(), &call.request(), &call.response(), nullptr);
+      ASSERT_FALSE(call.controller().Failed()) << call.controller().ErrorText();
+      Result expected;
+      for (int i = 0; i < kParts; ++i) expected.MergeFrom(Expected(call.request()));
+      EXPECT_TRUE(MessageDifferencer::Equals(call.response(), expected));
+    }
   }
   rig.ExpectAllMemoryBack();
 }
