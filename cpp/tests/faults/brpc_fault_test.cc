@@ -1,4 +1,4 @@
-// Each allocation of Harena's in a real brpc server failing in turn, in every mode: the call is
+// Each allocation of Harena's in a real brpc server failing in turn: the call is
 // refused or served, the server lives, and the next call is served. brpc's own allocations are left
 // alone.
 #include <csignal>
@@ -63,19 +63,24 @@ class BrpcFaults : public ModeTest {
   uint64_t served_ = 0;
   uint64_t refused_ = 0;
 };
-// Not mode heap: protobuf's maps there do not survive it (alloc_fault_test.cc).
+// Not in modes heap and reuse: there brpc parses by itself, as without Harena.
 INSTANTIATE_TEST_SUITE_P(Modes, BrpcFaults,
-                         ::testing::Values(Mode::kArena, Mode::kPages, Mode::kReuse, Mode::kCodec),
-                         ModeName);
+                         ::testing::Values(Mode::kArena, Mode::kPages, Mode::kCodec), ModeName);
 
 // The handler is one that holds itself to its limit, and so can be refused memory.
 TEST_P(BrpcFaults, InEachCall) {
   Rig rig;
   rig.service.on_run = [](Controller* controller, const Task* task, Result* result, Closure* done) {
-    WithinBudget(*controller, ScopeOf(*result), [&] {
-      ScopeOf(*result).Create<std::string>("a string on the scope, with its body on the heap");
+    // brpc cannot be told that there is no memory for a scope: such a call goes on without one.
+    Scope* const scope = FindScope(*result);
+    if (scope == nullptr) {
       Answer(*task, result);
-    });
+    } else {
+      WithinBudget(*controller, *scope, [&] {
+        scope->Create<std::string>("a string on the scope, with its body on the heap");
+        Answer(*task, result);
+      });
+    }
     done->Run();
   };
   rig.Start(GetParam());

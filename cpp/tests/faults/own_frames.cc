@@ -14,7 +14,7 @@
 namespace harena::faults {
 namespace {
 
-enum class Owner { kNobody, kOurs, kFramework };
+enum class Owner { kNobody, kOurs, kFramework, kClient };
 
 bool ContainsAny(std::string_view text, std::initializer_list<std::string_view> parts) {
   for (const std::string_view part : parts) {
@@ -59,21 +59,25 @@ Owner OwnerOf(void* frame) {
   Dl_info info{};
   // A return address may stand behind the end of its function.
   if (dladdr(static_cast<char*>(frame) - 1, &info) == 0) return Owner::kNobody;
+  const std::string name = info.dli_sname == nullptr ? "" : Demangled(info.dli_sname);
+  // What brpc does with a response: in the client, which the test is too.
+  if (name.starts_with("brpc::policy::ProcessRpcResponse")) return entry->second = Owner::kClient;
   if (ContainsAny(info.dli_fname, {"libgrpc", "libgpr", "libbrpc", "libtrpc"})) {
     return entry->second = Owner::kFramework;
   }
-  if (info.dli_sname == nullptr) return Owner::kNobody;
-  return entry->second = OwnerOfFunction(Demangled(info.dli_sname));
+  return entry->second = OwnerOfFunction(name);
 }
 
 }  // namespace
 
 bool IsOwnAllocation(void* const* frames, int frame_count) {
+  Owner first = Owner::kNobody;
   for (int i = 0; i < frame_count; ++i) {
     const Owner owner = OwnerOf(frames[i]);
-    if (owner != Owner::kNobody) return owner == Owner::kOurs;
+    if (owner == Owner::kClient) return false;
+    if (first == Owner::kNobody) first = owner;
   }
-  return false;
+  return first == Owner::kOurs;
 }
 
 }  // namespace harena::faults

@@ -1,5 +1,7 @@
 #include "harena/adapters/brpc/message_factory.h"
 
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "harena/adapters/brpc/flags.h"
@@ -88,10 +90,17 @@ MessageFactory::~MessageFactory() {
 }
 
 ::brpc::RpcPBMessages* MessageFactory::Get(const Service& service, const MethodDescriptor& method) {
-  const MethodEntry* entry = table_.Find(&method);
-  if (HARENA_UNLIKELY(entry == nullptr)) entry = &Cover(service, method);
   const Message& request_prototype = service.GetRequestPrototype(&method);
   const Message& response_prototype = service.GetResponsePrototype(&method);
+  const MethodEntry* entry = table_.Find(&method);
+  if (HARENA_UNLIKELY(entry == nullptr)) {
+    try {
+      entry = &Cover(service, method);
+    } catch (const std::bad_alloc&) {
+      // As without Harena; the next call tries again.
+      return RequestMessages::MakePlain(request_prototype, response_prototype);
+    }
+  }
   // Another service of the same descriptor may have messages of other classes.
   if (entry->method == nullptr || &request_prototype != entry->request_prototype ||
       &response_prototype != entry->response_prototype) {
@@ -117,7 +126,9 @@ const MethodEntry& MessageFactory::AddLocked(const MethodDescriptor& method, con
                     .request_prototype = &request,
                     .response_prototype = &response,
                     .method = nullptr};
-  if (IsOfBrpcItself(method)) return table_.Add(std::move(entry));
+  auto node = std::make_unique<MethodTable::Node>();
+  node->entry = entry;
+  if (IsOfBrpcItself(method)) return table_.Add(std::move(node));
   const std::string name(method.full_name());
   const auto chosen = options_.methods.find(name);
   const bool request_codec = HasCodec(request);
@@ -127,9 +138,13 @@ const MethodEntry& MessageFactory::AddLocked(const MethodDescriptor& method, con
       pb::MessageTypes{.why_not_reusable = WhyNotReusable(request, response),
                        .codec = request_codec || HasCodec(response)});
   SayWhatIsServedOtherwise(*entry.method, request, request_codec);
+  node->entry.method = entry.method;
+  // All of it or nothing: whatever allocates comes first.
+  auto vars = std::make_unique<MethodVars>(entry.method);
+  vars_.reserve(vars_.size() + 1);
   methods_.Add(entry.method);
-  vars_.push_back(std::make_unique<MethodVars>(entry.method));
-  return table_.Add(std::move(entry));
+  vars_.push_back(std::move(vars));
+  return table_.Add(std::move(node));
 }
 
 // Covers a method of the linked services before its first request.

@@ -46,18 +46,19 @@ class MethodTable {
     return nullptr;
   }
 
-  const MethodEntry& Add(MethodEntry entry) {
-    std::atomic<const Node*>& first = FirstOf(entry.descriptor);
-    const Node* node = new Node{std::move(entry), first.load(std::memory_order_relaxed)};
-    first.store(node, std::memory_order_release);
-    return node->entry;
+  struct Node {
+    MethodEntry entry;
+    const Node* next = nullptr;
+  };
+
+  const MethodEntry& Add(std::unique_ptr<Node> node) noexcept {
+    std::atomic<const Node*>& first = FirstOf(node->entry.descriptor);
+    node->next = first.load(std::memory_order_relaxed);
+    first.store(node.get(), std::memory_order_release);
+    return node.release()->entry;
   }
 
  private:
-  struct Node {
-    MethodEntry entry;
-    const Node* next;
-  };
   static constexpr size_t kListBits = 8;
 
   size_t IndexOf(const google::protobuf::MethodDescriptor* descriptor) const noexcept {
