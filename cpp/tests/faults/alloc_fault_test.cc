@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -34,13 +33,6 @@ struct Case {
   int warm_requests;  // served before, so that caches and kept messages are there
   void (*fail)(int64_t) noexcept;
 };
-
-// What the failing thread was doing, when the process does not survive it.
-void SayPlace(int signal) {
-  PrintPlace();
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
 
 // Whether every allocation has to be freed in the end. In mode codec the thread keeps string bodies
 // for its next request, so that the number is no constant.
@@ -80,8 +72,7 @@ Answer ServeAndLook(Case given, int64_t n, const std::string& wire) {
 int InChild(Case given, int64_t n, const std::string& wire) {
   const pid_t child = fork();
   if (child == 0) {
-    std::signal(SIGABRT, &SayPlace);
-    std::signal(SIGSEGV, &SayPlace);
+    PrintPlaceOnDeath();
     alarm(300);  // a test machine may be slow
     // A first round that nothing is expected of but to make what a thread makes once.
     static_cast<void>(ServeAndLook({given.mode, 2, given.fail}, 0, wire));

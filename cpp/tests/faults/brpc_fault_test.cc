@@ -1,7 +1,6 @@
 // Each allocation of Harena's in a real brpc server failing in turn: the call is
 // refused or served, the server lives, and the next call is served. brpc's own allocations are left
 // alone.
-#include <csignal>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -15,18 +14,10 @@
 namespace harena::brpc {
 namespace {
 
-// Where the failing thread was, when the process does not survive it.
-void SayPlace(int signal) {
-  faults::PrintPlace();
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
 class BrpcFaults : public ModeTest {
  protected:
   BrpcFaults() {
-    std::signal(SIGABRT, &SayPlace);
-    std::signal(SIGSEGV, &SayPlace);
+    faults::PrintPlaceOnDeath();
     faults::SpareThisThread();  // the client's
   }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <new>
 
@@ -57,6 +58,12 @@ bool FailsNow(int64_t& until) noexcept {
   return true;
 }
 
+void PrintPlaceAndDie(int signal) {
+  backtrace_symbols_fd(place, place_frames, STDERR_FILENO);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 void* Counted(void* data) noexcept {
   if (data != nullptr) live.fetch_add(1, std::memory_order_relaxed);
   return data;
@@ -90,7 +97,9 @@ bool HasFailed() noexcept { return has_failed; }
 bool HasFailedOf() noexcept { return has_failed_of.load(); }
 void SpareThisThread() noexcept { spared = true; }
 int64_t LiveAllocations() noexcept { return live.load(); }
-void PrintPlace() noexcept { backtrace_symbols_fd(place, place_frames, STDERR_FILENO); }
+void PrintPlaceOnDeath() noexcept {
+  for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, &PrintPlaceAndDie);
+}
 
 }  // namespace harena::faults
 

@@ -33,8 +33,8 @@ void SpareThisThread() noexcept;
 /// Allocations that have not been freed yet, of all threads.
 int64_t LiveAllocations() noexcept;
 
-/// Writes where the ordered failure of this thread, or of any thread, happened to standard error:
-/// one frame per line.
-void PrintPlace() noexcept;
+/// From now on a process that SIGABRT or SIGSEGV ends writes first, to standard error, where on
+/// that thread the ordered failure happened: one frame per line.
+void PrintPlaceOnDeath() noexcept;
 
 }  // namespace harena::faults

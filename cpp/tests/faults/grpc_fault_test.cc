@@ -1,7 +1,6 @@
 // Each allocation of Harena's in a real gRPC server failing in turn, in every mode: the call is
 // refused, the server lives, and the next call is served. gRPC's own allocations are left alone: it
 // ends the process when one fails.
-#include <csignal>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -16,18 +15,10 @@ namespace {
 
 using ::grpc::StatusCode;
 
-// Where the failing thread was, when the process does not survive it.
-void SayPlace(int signal) {
-  faults::PrintPlace();
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
 class GrpcFaults : public ModeTest {
  protected:
   GrpcFaults() {
-    std::signal(SIGABRT, &SayPlace);
-    std::signal(SIGSEGV, &SayPlace);
+    faults::PrintPlaceOnDeath();
     faults::SpareThisThread();  // the client's
   }
 
