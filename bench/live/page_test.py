@@ -215,7 +215,7 @@ class PageTest(unittest.TestCase):
         self.set_field("request_bytes_max", "a lot")
         self.wait("the page's reason", lambda: "is no size" in self.field_error("request_bytes_max"))
         self.set_field("depth_max", "0")
-        self.wait("the server's reason", lambda: "1 or more" in self.field_error("depth_max"))
+        self.wait("the server's reason", lambda: "from 1 to 100" in self.field_error("depth_max"))
         self.assertEqual(self.one("[data-setting=depth_max]").get_attribute("aria-invalid"), "true")
         self.shoot("refused", scheme="dark")
         self.one("#detail input[value=heap] + span").click()

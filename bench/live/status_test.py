@@ -129,7 +129,7 @@ class EachLanguage(unittest.TestCase):
 
     def test_what_is_wrong_is_said(self):
         for server in self.each():
-            for settings, reason in (({"mode": "magic"}, "want"), ({"depth_max": 0}, "1 or more"),
+            for settings, reason in (({"mode": "magic"}, "want"), ({"depth_max": 0}, "from 1 to 100"),
                                      ({"request_bytes_max": "1GiB"}, "whole number"),
                                      ({"quarantine_one_in": 5}, "while the server runs"), ({}, "nothing to change")):
                 status, answer, _ = self.change(server, settings)
