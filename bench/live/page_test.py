@@ -117,6 +117,11 @@ class PageTest(unittest.TestCase):
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(value, Keys.ENTER)
 
+    def change(self, settings):
+        """Without the page."""
+        body = {"method": METHOD, "settings": settings}
+        self.assertEqual(self.server.ask("POST", "/harena/api/settings", body, TOKEN)[0], 200)
+
     def field_error(self, name):
         return self.browser.execute_script(
             "return document.querySelector(`[data-setting=${arguments[0]}]`).closest('form').querySelector('.error').textContent", name)
@@ -190,9 +195,6 @@ class PageTest(unittest.TestCase):
         self.give_token()
         self.open_method()
         mode = "pages" if self.language == "c++" else "heap"
-        if mode == "heap":  # which cannot hold a limit
-            self.set_field("request_bytes_max", "none")
-            self.wait("no limit", lambda: self.server.method()["settings"]["request_bytes_max"] is None)
         self.one(f"#detail input[value={mode}] + span").click()
         self.wait(f"mode {mode}", lambda: self.server.method()["mode"] == mode)
         self.wait("mode in the table", lambda: mode in self.cell("mode-cell"))
@@ -207,7 +209,7 @@ class PageTest(unittest.TestCase):
         self.one("#changes li button").click()
         self.wait("undone", lambda: self.server.method()["mode"] == "codec")
         self.wait("listed as undone", lambda: self.all("#changes li.undone"))
-        self.server.ask("POST", "/harena/api/settings", {"method": METHOD, "settings": {"request_bytes_max": 64 << 20}}, TOKEN)
+        self.assertEqual(self.server.method()["settings"]["request_bytes_max"], 64 << 20)
 
     def test_a_bad_value_is_refused_with_a_reason(self):
         self.give_token()
@@ -218,9 +220,16 @@ class PageTest(unittest.TestCase):
         self.wait("the server's reason", lambda: "from 1 to 100" in self.field_error("depth_max"))
         self.assertEqual(self.one("[data-setting=depth_max]").get_attribute("aria-invalid"), "true")
         self.shoot("refused", scheme="dark")
-        self.one("#detail input[value=heap] + span").click()
-        self.wait("why not heap", lambda: "heap" in self.text("#detail .switches > .error"))
-        self.wait("the mode in force", lambda: self.one("#detail input[value=codec]").is_selected())
+        if self.language == "c++":  # Go takes that mode under a limit, which is not held in it
+            self.one("#detail input[value=heap] + span").click()
+            self.wait("why not heap", lambda: "heap" in self.text("#detail .switches > .error"))
+            self.wait("the mode in force", lambda: self.one("#detail input[value=codec]").is_selected())
+        else:
+            self.change({"mode": "heap"})
+            self.addCleanup(self.change, {"mode": "codec"})
+            self.set_field("request_bytes_max", "32 MiB")
+            self.wait("why no limit", lambda: "mode heap" in self.field_error("request_bytes_max"))
+            self.change({"mode": "codec"})
         settings = self.server.method()["settings"]
         self.assertEqual((settings["depth_max"], settings["request_bytes_max"], settings["mode"]), (None, 64 << 20, "codec"))
 
