@@ -48,6 +48,7 @@ MessageArena::MessageArena(Scope& scope, std::span<std::byte> start)
       ending_(scope.ending()),
       budget_(scope.budget()),
       depth_max_(scope.decode_limits().depth_max),
+      sampled_(scope.sampled()),
       parse_nanos_(scope.parse_nanos()),
       serialize_nanos_(scope.serialize_nanos()),
       written_(*scope.arena().options().pool) {
@@ -68,6 +69,7 @@ MessageArena::~MessageArena() {
   home_.mark = 0;
   // The arena ends strings and chunks; what keeps them goes after it.
   ending_.blocks += EndArena(*home_.arena(), ending_.end);
+  ending_.blocks += written_.blocks();
 }
 
 // What stands before an arena that is not ours may be anything, poisoned bytes included.

@@ -50,6 +50,9 @@ class MessageArena final : public ScopeCompanion {
   HARENA_NO_SANITIZE static MessageArena* FindCodecInline(
       const google::protobuf::Arena* arena) noexcept;
   bool codec() const noexcept { return strings_.has_value(); }
+  /// Whether the codec writes its messages. Not those of a sampled scope: protobuf writes without a
+  /// block, which would take the place of others in the quarantine, and which nobody could misuse.
+  bool codec_writes() const noexcept { return codec() && !sampled_; }
 
   /// For adapters whose frameworks parse requests in frames of their own: the next parse of
   /// `message`, by whomever, is held to the scope's budget. A refusal makes it fail, as bad input
@@ -136,6 +139,7 @@ class MessageArena final : public ScopeCompanion {
   ScopeEnding& ending_;  // in the scope, which outlives its arena, as the budget
   Budget& budget_;
   const int depth_max_;
+  const bool sampled_;
   std::atomic<uint64_t>* const parse_nanos_;
   std::atomic<uint64_t>* const serialize_nanos_;
   const google::protobuf::MessageLite* guarded_ = nullptr;

@@ -44,6 +44,7 @@ class Scratch {
     } catch (const std::bad_alloc&) {
       to = nullptr;
     }
+    home.written().CountBlocks(writer.blocks());
     writer.entries().clear();
     if (writer.entries().capacity() <= kEntriesKeptMax) entries_.swap(writer.entries());
     if (to == nullptr || writer.BytesFrom(to) > INT_MAX) return {nullptr, {&writer.pool()}};
@@ -83,6 +84,11 @@ class Scratch {
   std::vector<const void*> entries_;  // a Writer's, between two
 };
 
+MessageArena* WritingHome(const Arena* arena) noexcept {
+  MessageArena* const home = MessageArena::FindCodec(arena);
+  return home != nullptr && home->codec_writes() ? home : nullptr;
+}
+
 }  // namespace
 
 void ForgetSized(const Arena* arena) noexcept {
@@ -91,7 +97,7 @@ void ForgetSized(const Arena* arena) noexcept {
 
 bool TrySizeByWriting(const MessageLite& message, const Arena* arena, WriteFunction write,
                       size_t* size) {
-  MessageArena* const home = MessageArena::FindCodec(arena);
+  MessageArena* const home = WritingHome(arena);
   if (home == nullptr) return false;
   if (Scratch* const scratch = Scratch::OfThread()) {
     if (LastWritten::Owner written = scratch->Write(message, write, *home)) {
@@ -107,7 +113,7 @@ bool TrySizeByWriting(const MessageLite& message, const Arena* arena, WriteFunct
 
 uint8_t* TryWrite(const MessageLite& message, const Arena* arena, WriteFunction write,
                   uint8_t* target, google::protobuf::io::EpsCopyOutputStream* stream) {
-  MessageArena* const home = MessageArena::FindCodec(arena);
+  MessageArena* const home = WritingHome(arena);
   if (home == nullptr) return nullptr;
   Scratch* const scratch = Scratch::OfThread();
   if (scratch == nullptr) return nullptr;

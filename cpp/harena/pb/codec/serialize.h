@@ -21,8 +21,9 @@ namespace harena::pb::codec {
 /// The sizes of parts are left in the parts, as protobuf does: they may be written on their own.
 ///
 /// Thread rule: as the message's const functions. Both answer "no" for messages that are not on a
-/// scope of mode `codec`, when memory is refused, and while a codec message is being written (for a
-/// message without codec inside of it): protobuf's own code then does the work.
+/// scope of mode `codec`, or on a sampled one, when memory is refused, and while a codec message is
+/// being written (for a message without codec inside of it): protobuf's own code then does the
+/// work.
 
 using WriteFunction = uint8_t* (*)(const google::protobuf::MessageLite&, uint8_t*, Writer&);
 

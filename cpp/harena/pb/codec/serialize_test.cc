@@ -15,6 +15,7 @@
 #include "harena/pb/codec/test_safety.h"
 #include "harena/pb/message.h"
 #include "harena/pb/parse.h"
+#include "harena/scope/scope_pool.h"
 
 namespace harena::pb::codec {
 namespace {
@@ -204,6 +205,35 @@ TEST_F(Serialize, SizedAndNeverWrittenKeepsNothingBehindTheScope) {
   scope_.reset();
   EXPECT_EQ(PagePool::Default().stats().bytes_in_use, before_bytes);
   EXPECT_EQ(pool_.stats().bytes_in_use, 0u);
+}
+
+// What is taken to write to is the scope's as what its messages take.
+TEST_F(Serialize, BlocksThatWereWrittenToAreTheScopes) {
+  ScopePool scopes({.mode = Mode::kCodec, .page_pool = &pool_});
+  const uint64_t before = pool_.stats().blocks_freed;  // by the self-check
+  {
+    Scope scope = scopes.Acquire();
+    auto* message = scope.CreateMessage<Whole>();
+    message->set_text(std::string(kMiB, 'x'));
+    EXPECT_GT(message->SerializeAsString().size(), kMiB);
+    static_cast<void>(message->ByteSizeLong());  // and never written
+  }
+  EXPECT_GT(scopes.stats().blocks_sum, 2u);
+  EXPECT_EQ(scopes.stats().blocks_sum, pool_.stats().blocks_freed - before);
+}
+
+// They would push out of the quarantine what is there to be found.
+TEST_F(Serialize, NothingIsWrittenToBlocksOfAQuarantine) {
+  ScopePool scopes({.mode = Mode::kCodec, .quarantine_one_in = 1, .page_pool = &pool_});
+  const uint64_t before = pool_.quarantine_stats().blocks_entered;  // by the self-check
+  {
+    Scope scope = scopes.Acquire();
+    auto* message = scope.CreateMessage<Whole>();
+    Fill(*message, "message", Length::kMiddle);
+    EXPECT_EQ(BytesOf(*message), StockBytes(*message));
+    EXPECT_EQ(pool_.quarantine_stats().blocks_entered, before);
+  }
+  EXPECT_EQ(pool_.quarantine_stats().blocks_entered - before, scopes.stats().blocks_sum);
 }
 
 TEST_F(Serialize, EveryWayOut) {

@@ -15,6 +15,7 @@ uint8_t* Writer::Begin(size_t bytes, const google::protobuf::Arena* arena) noexc
 
 uint8_t* Writer::Use(Block block) noexcept {
   block_ = block;
+  ++blocks_;
   low_ = static_cast<uint8_t*>(block_.data) + kStartBytes;
   end_ = static_cast<uint8_t*>(block_.data) + block_.bytes;
   return end_;

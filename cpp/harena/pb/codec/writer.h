@@ -57,6 +57,8 @@ class Writer {
   LastWritten::Owner Release(const uint8_t* to,
                              const google::protobuf::MessageLite& message) noexcept;
   bool has_memory() const noexcept { return block_.data != nullptr; }
+  /// How many it has taken from the pool.
+  uint64_t blocks() const noexcept { return blocks_; }
 
   /// A stack of pointers for whoever has to sort entries.
   std::vector<const void*>& entries() noexcept { return entries_; }
@@ -73,6 +75,7 @@ class Writer {
   uint8_t* low_ = nullptr;  // begin of the block plus kStartBytes
   uint8_t* end_ = nullptr;
   Block block_;
+  uint64_t blocks_ = 0;
   std::vector<const void*> entries_;
 };
 

@@ -48,8 +48,13 @@ class LastWritten {
   }
   void Drop() noexcept { Take(); }
 
+  /// Blocks that were taken from the pool to write to, those that went back included.
+  uint64_t blocks() const noexcept { return blocks_.load(std::memory_order_relaxed); }
+  void CountBlocks(uint64_t taken) noexcept { blocks_.fetch_add(taken, std::memory_order_relaxed); }
+
  private:
   PagePool& pool_;
+  std::atomic<uint64_t> blocks_{0};
   std::atomic<Written*> last_{nullptr};
 };
 
