@@ -132,7 +132,8 @@ TEST_F(ParseTest, InputOfAnotherLengthThanSaidIsMalformed) {
 // process when it is asked to take back more than its last block.
 TEST_F(ParseTest, AnEarlyEndIsMalformedWhateverTheBlocks) {
   for (const char end : {'\0', '\x0c'}) {
-    const std::string wire = Field(1, std::string(30, 'a')) + std::string(3, end) + Repeat("b", 40);
+    const auto [before, behind] = test::EndsEarly(end);
+    const std::string wire = before + behind;
     for (const Mode mode : {Mode::kArena, Mode::kPages, Mode::kCodec}) {
       for (const size_t limit : {kUnlimitedBytes, 64 * kMiB}) {
         for (size_t block_bytes = 1; block_bytes <= wire.size(); ++block_bytes) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace harena::pb::test {
 
@@ -39,6 +40,12 @@ inline std::string Repeat(std::string_view piece, size_t times) {
 /// WideList.
 inline std::string WideBomb(size_t messages = 100'000) {
   return Repeat(std::string_view("\x0a\x00", 2), messages);
+}
+
+/// A message that ends before the input does, in the two pieces in which a network may deliver it.
+/// `end` is what ends it: tag 0, or '\x0c', the end of a group that never began.
+inline std::pair<std::string, std::string> EndsEarly(char end) {
+  return {Field(1, std::string(30, 'a')) + std::string(3, end), std::string(40, 'b')};
 }
 
 }  // namespace harena::pb::test

@@ -1,12 +1,9 @@
-// Every mode in a real tRPC server, over loopback. It ends under load, after the last test.
+// Every mode in a real tRPC server, over loopback.
 #include <atomic>
 #include <chrono>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -14,13 +11,8 @@
 #include <trpc/coroutine/fiber.h>
 #include <trpc/tvar/common/tvar_group.h>
 
-#include "harena/adapters/trpc/call.h"
-#include "harena/adapters/trpc/decompression.h"
-#include "harena/adapters/trpc/services.h"
-#include "harena/adapters/trpc/test_server.h"
-#include "harena/adapters/trpc/use_pages.h"
+#include "harena/adapters/trpc/test_services.h"
 #include "harena/adapters/trpc/within_budget.h"
-#include "harena/mem/page_pool.h"
 
 namespace harena::trpc {
 namespace {
@@ -28,154 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 using ::trpc::ClientContextPtr;
-using Call = ClientCall<Task, Result>;
 
-// tRPC's own handlers, on pages. The others are named by their mode.
-constexpr char kOwn[] = "own";
-constexpr char kLimited[] = "limited";
-constexpr size_t kDecompressedBytesMax = 1 << 20;
-constexpr Mode kModes[] = {Mode::kHeap, Mode::kArena, Mode::kPages, Mode::kReuse, Mode::kCodec};
-
-std::string NameOf(Mode mode) { return std::string(ToString(mode)); }
-
-struct Served {
-  std::shared_ptr<WorkService> service = std::make_shared<WorkService>();
-  std::unique_ptr<Services> services;  // null for kOwn
-};
-
-class Everything {
- public:
-  Everything() {
-    UsePages();
-    Add(kOwn, nullptr);
-    for (const Mode mode : kModes) {
-      Add(NameOf(mode), std::make_unique<Services>(ServicesOptions{
-                            .defaults = {.mode = mode}, .expose_vars = mode == Mode::kCodec}));
-    }
-    const Options limited{.mode = Mode::kCodec, .request_bytes_max = 256 << 10};
-    Add(kLimited,
-        std::make_unique<Services>(ServicesOptions{.defaults = limited, .expose_vars = false}));
-    std::vector<TestServer::Listening> listening;
-    for (const auto& [name, one] : served_) listening.push_back({name, one.service});
-    server_.emplace(std::move(listening));
-    BoundDecompression(kDecompressedBytesMax);
-  }
-
-  Served& served(const std::string& name) { return served_.at(name); }
-  TestServer& server() { return *server_; }
-  void EndServer() { server_.reset(); }
-
-  /// What the servers' messages take that are not kept for the next request.
-  size_t bytes_in_use() const {
-    size_t kept = 0;
-    for (const auto& [name, one] : served_) {
-      if (!one.services) continue;
-      for (const auto& method : one.services->stats()) kept += method.kept.bytes_idle;
-    }
-    const size_t in_use = PagePool::Default().stats().bytes_in_use;
-    return in_use < kept ? 0 : in_use - kept;
-  }
-
- private:
-  void Add(const std::string& name, std::unique_ptr<Services> services) {
-    Served& one = served_[name];
-    one.services = std::move(services);
-    if (!one.services) return;
-    one.services->Serve(*one.service, kRun, &WorkService::Run);
-    one.services->Serve(*one.service, kHold, &WorkService::Hold);
-  }
-
-  std::map<std::string, Served> served_;
-  std::optional<TestServer> server_;
-};
-
-std::unique_ptr<Everything> everything;
-
-template <typename Condition>
-bool Eventually(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(milliseconds(5));
-  }
-  return true;
-}
-
-class Start final : public ::testing::Environment {
- public:
-  void SetUp() override { everything = std::make_unique<Everything>(); }
-  // Clients go on asking while the server ends. Nothing is left of what it served.
-  void TearDown() override {
-    const std::string frame = RawClient::Frame(kRun, MakeTask(100).SerializeAsString());
-    std::atomic<int> answered{0};
-    std::vector<std::thread> clients;
-    for (const Mode mode : kModes) {
-      clients.emplace_back([&, port = everything->server().port(NameOf(mode))] {
-        RawClient client(port);
-        while (client.Send(frame) && client.NextCode() == 0) ++answered;
-      });
-    }
-    EXPECT_TRUE(Eventually([&] { return answered > 100; }));
-    everything->EndServer();
-    for (std::thread& client : clients) client.join();
-    EXPECT_EQ(everything->bytes_in_use(), 0u);
-    for (const Mode mode : kModes) {
-      for (const auto& method : everything->served(NameOf(mode)).services->stats()) {
-        EXPECT_EQ(method.scopes.scopes_live(), 0u) << ToString(mode) << method.name;
-      }
-    }
-    everything.reset();
-  }
-};
-[[maybe_unused]] const auto* const start = ::testing::AddGlobalTestEnvironment(new Start);
-
-// Clients' messages are on a pool of their own, so that the servers' can be told from them.
-CallPool<Call>& CallsOf(Mode mode) {
-  static PagePool pool;
-  static CallPool<Call> calls[] = {
-      CallPool<Call>({.mode = Mode::kHeap, .page_pool = &pool}),
-      CallPool<Call>({.mode = Mode::kArena, .page_pool = &pool}),
-      CallPool<Call>({.mode = Mode::kPages, .page_pool = &pool}),
-      CallPool<Call>({.mode = Mode::kReuse, .page_pool = &pool}),
-      CallPool<Call>({.mode = Mode::kCodec, .page_pool = &pool}),
-  };
-  for (size_t i = 0;; ++i) {
-    if (kModes[i] == mode) return calls[i];
-  }
-}
-
-class ServerTest : public ::testing::Test {
- protected:
-  ~ServerTest() override {
-    for (const char* name : {kOwn, kLimited}) Of(name).service->on_run = nullptr;
-    for (const Mode mode : kModes) Of(NameOf(mode)).service->on_run = nullptr;
-    EXPECT_TRUE(Eventually([] { return everything->bytes_in_use() == 0; }))
-        << everything->bytes_in_use();
-  }
-
-  static Served& Of(const std::string& name) { return everything->served(name); }
-  static TestServer& server() { return everything->server(); }
-
-  static ::testing::AssertionResult AnswersAsExpected(const std::string& name, const Task& task,
-                                                      Mode client = Mode::kCodec) {
-    const auto proxy = server().Proxy(name);
-    Call call = CallsOf(client).Acquire();
-    call.request() = task;
-    const ClientContextPtr context = ::trpc::MakeClientContext(proxy);
-    const Status status = proxy->Run(context, call.request(), &call.response());
-    if (!status.OK()) return ::testing::AssertionFailure() << status.ToString();
-    if (!MessageDifferencer::Equals(call.response(), Expected(task))) {
-      return ::testing::AssertionFailure() << "another answer";
-    }
-    return ::testing::AssertionSuccess();
-  }
-};
-
-class EveryService : public ServerTest, public ::testing::WithParamInterface<std::string> {
- protected:
-  static Served& served() { return Of(GetParam()); }
-  static int port() { return server().port(GetParam()); }
-};
 INSTANTIATE_TEST_SUITE_P(Served, EveryService,
                          ::testing::Values(kOwn, "heap", "arena", "pages", "reuse", "codec"),
                          [](const auto& info) { return info.param; });
