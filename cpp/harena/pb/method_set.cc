@@ -1,6 +1,7 @@
 #include "harena/pb/method_set.h"
 
 #include <algorithm>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -89,7 +90,8 @@ void MethodSet::StartDecay(std::chrono::milliseconds interval, bool trim_heap) {
   background_decay_.emplace(interval, [this, trim_heap] { Decay(trim_heap); });
 }
 
-void MethodSet::Decay(bool trim_heap) noexcept {
+// Without memory for its lists it is put off until the next time.
+void MethodSet::Decay(bool trim_heap) noexcept try {
   const auto all = methods();
   std::set<PagePool*> pools;
   for (const auto& method : all) pools.insert(&method->scopes().options().pool());
@@ -100,6 +102,7 @@ void MethodSet::Decay(bool trim_heap) noexcept {
   for (PagePool* pool : pools) give_back_all ? pool->Trim() : pool->Decay();
   give_back_all ? codec::TrimStringBodies() : codec::DecayStringBodies();
   if (give_back_all && trim_heap) TrimHeap();
+} catch (const std::bad_alloc&) {
 }
 
 // True once per quiet time: when no request has come for as long as free memory is kept.

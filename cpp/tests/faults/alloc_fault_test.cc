@@ -4,13 +4,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "harena/mem/failing_page_source.h"
+#include "harena/pb/method_set.h"
+#include "harena/test/shapes.pb.h"
 #include "tests/faults/failing_alloc.h"
 #include "tests/faults/one_request.h"
 #include "tests/safety_count.h"
@@ -139,6 +145,27 @@ constexpr auto kName = [](const auto& info) { return std::string(ToString(info.p
 INSTANTIATE_TEST_SUITE_P(Modes, AllocationsFailingInTurn,
                          testing::Values(Mode::kArena, Mode::kPages, Mode::kReuse, Mode::kCodec),
                          kName);
+
+// A thread that looks for idle memory, and finds none for its own lists.
+TEST(AllocationsFailing, InTheBackgroundEndNothing) {
+  SpareThisThread();
+  const auto& prototype = harena::test::Shapes::default_instance();
+  pb::MethodSet set("test");
+  for (int i = 0; i < 2; ++i) {
+    set.Add(std::make_shared<pb::Method>("a.Method", Options(), prototype, prototype,
+                                         pb::MessageTypes{.why_not_reusable = std::nullopt}));
+  }
+  set.StartDecay(std::chrono::milliseconds(1), /*trim_heap=*/false);
+  constexpr int kAllocations = 2;  // the methods, and their pools
+  for (int n = 1; n <= kAllocations; ++n) {
+    FailAllocationOf([](void* const*, int) { return true; }, n);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!HasFailedOf() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    EXPECT_TRUE(HasFailedOf()) << n;
+    FailAllocationOf(nullptr, 0);
+  }
+  SafetyCount("faults_injected", kAllocations);
+}
 
 // Neither huge pages nor giving memory back: everything is served, and only the bound cannot be
 // held.
