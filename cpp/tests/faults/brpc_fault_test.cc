@@ -7,52 +7,23 @@
 
 #include "harena/adapters/brpc/test_rig.h"
 #include "harena/adapters/brpc/within_budget.h"
-#include "tests/faults/failing_alloc.h"
-#include "tests/faults/own_frames.h"
-#include "tests/safety_count.h"
+#include "tests/faults/server_faults.h"
 
 namespace harena::brpc {
 namespace {
 
 class BrpcFaults : public ModeTest {
  protected:
-  BrpcFaults() {
-    faults::PrintPlaceOnDeath();
-    faults::SpareThisThread();  // the client's
-  }
-
-  // Whether the n-th allocation was there to fail.
-  bool FailOne(Rig& rig, int64_t n) {
-    const Task task = MakeTask();
-    faults::FailAllocationOf(&faults::IsOwnAllocation, n);
+  static std::string Call(Rig& rig) {
     Result result;
     std::string error_text;
-    const int error = rig.Run(task, &result, &error_text);
-    EXPECT_TRUE(Eventually([&] { return rig.scopes_live() == 0; }));
-    const bool failed = faults::HasFailedOf();
-    faults::FailAllocationOf(nullptr, 0);
-    if (error == 0) {
-      EXPECT_EQ(result.number(), 42) << "failure " << n;
-      ++served_;
-    } else {
-      EXPECT_NE(error_text, "") << "failure " << n;
-      EXPECT_TRUE(failed) << "refused without a failure: " << error_text;
-      ++refused_;
-    }
-    EXPECT_EQ(rig.Run(task), 0) << "after failure " << n;
-    return failed;
+    const int error = rig.Run(MakeTask(), &result, &error_text);
+    if (error != 0) return std::to_string(error) + ": " + error_text;
+    EXPECT_EQ(result.number(), 42);
+    return "";
   }
 
-  void Report(int64_t injected) {
-    EXPECT_GE(injected, 3);
-    SafetyCount("faults_injected", static_cast<uint64_t>(injected));
-    SafetyCount("requests_refused", refused_);
-    SafetyCount("requests_served", served_);
-  }
-
- private:
-  uint64_t served_ = 0;
-  uint64_t refused_ = 0;
+  faults::ServerFaults faults_;
 };
 // Not in modes heap and reuse: there brpc parses by itself, as without Harena.
 INSTANTIATE_TEST_SUITE_P(Modes, BrpcFaults,
@@ -75,9 +46,8 @@ TEST_P(BrpcFaults, InEachCall) {
     done->Run();
   };
   rig.Start(GetParam());
-  int64_t n = 1;
-  while (FailOne(rig, n)) ++n;
-  Report(n - 1);
+  faults_.FailEach([&] { return Call(rig); },
+                   [&] { return Eventually([&] { return rig.scopes_live() == 0; }); });
   rig.ExpectAllMemoryBack();
 }
 

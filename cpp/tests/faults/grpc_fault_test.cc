@@ -6,9 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "harena/adapters/grpc/test_rig.h"
-#include "tests/faults/failing_alloc.h"
-#include "tests/faults/own_frames.h"
-#include "tests/safety_count.h"
+#include "tests/faults/server_faults.h"
 
 namespace harena::grpc {
 namespace {
@@ -17,11 +15,6 @@ using ::grpc::StatusCode;
 
 class GrpcFaults : public ModeTest {
  protected:
-  GrpcFaults() {
-    faults::PrintPlaceOnDeath();
-    faults::SpareThisThread();  // the client's
-  }
-
   // A handler that also uses its scope.
   void Start(Rig<>& rig) {
     rig.service.on_run = [](::grpc::CallbackServerContext* context, const Task* task,
@@ -33,39 +26,29 @@ class GrpcFaults : public ModeTest {
     rig.Start(GetParam());
   }
 
-  // Whether the n-th allocation was there to fail.
-  bool FailOne(Rig<>& rig, int64_t n) {
-    const Task task = MakeTask();
-    faults::FailAllocationOf(&faults::IsOwnAllocation, n);
+  static std::string Call(Rig<>& rig) {
     Result result;
-    const ::grpc::Status status = rig.Run(task, &result);
-    EXPECT_TRUE(Eventually([&] { return rig.scopes_live() == 0; }));
-    const bool failed = faults::HasFailedOf();
-    faults::FailAllocationOf(nullptr, 0);
+    const ::grpc::Status status = rig.Run(MakeTask(), &result);
     if (status.ok()) {
-      EXPECT_EQ(result.number(), 42) << "failure " << n;
-      ++served_;
-    } else {
-      EXPECT_EQ(status.error_code(), StatusCode::RESOURCE_EXHAUSTED) << "failure " << n;
-      EXPECT_NE(status.error_message(), "") << "failure " << n;
-      EXPECT_TRUE(failed) << "refused without a failure";
-      ++refused_;
+      EXPECT_EQ(result.number(), 42);
+      return "";
     }
-    EXPECT_TRUE(rig.Run(task).ok()) << "after failure " << n;
-    return failed;
+    EXPECT_EQ(status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_NE(status.error_message(), "");
+    return "refused: " + status.error_message();
   }
-
-  void Report(int64_t injected) {
-    EXPECT_GE(injected, 3);
-    EXPECT_GE(refused_, 1u);
-    SafetyCount("faults_injected", static_cast<uint64_t>(injected));
-    SafetyCount("requests_refused", refused_);
-    SafetyCount("requests_served", served_);
+  bool FailOne(Rig<>& rig, int64_t n) {
+    return faults_.FailOne(
+        n, [&] { return Call(rig); },
+        [&] { return Eventually([&] { return rig.scopes_live() == 0; }); });
+  }
+  void Report(int64_t injected) const {
+    faults_.Report(injected);
+    EXPECT_GE(faults_.refused(), 1u);
   }
 
  private:
-  uint64_t served_ = 0;
-  uint64_t refused_ = 0;
+  faults::ServerFaults faults_;
 };
 // Not mode heap: protobuf's maps there do not survive it (alloc_fault_test.cc).
 INSTANTIATE_TEST_SUITE_P(Modes, GrpcFaults,
