@@ -84,9 +84,8 @@ void InsertDeclarations(const Descriptor& message, const std::string& header,
     out->Print("  friend struct ::harena::pb::codec::Access;\n");
     if (kTakesParser) {
       out->Print(
-          "  const char* HarenaParse(const char* ptr, ::google::protobuf::internal::ParseContext* "
-          "ctx,\n"
-          "                          ::harena::pb::codec::Builder& builder);\n");
+          "  bool HarenaParse(const char* ptr, const char* end, "
+          "::harena::pb::codec::Parser& parser);\n");
     }
     out->Print(
         "  uint8_t* HarenaWrite(uint8_t* to, ::harena::pb::codec::Writer& writer,\n"
@@ -95,6 +94,10 @@ void InsertDeclarations(const Descriptor& message, const std::string& header,
         " public:\n"
         "  using HarenaCodec = $class$;\n",
         "class", cpp::ClassName(&message));
+    if (kTakesParser) {
+      out->Print("  static constexpr ::harena::pb::codec::WireFacts kHarenaWire = $facts$;\n",
+                 "facts", WireFactsOf(message));
+    }
   } else {
     out->Print(
         "\n"
@@ -217,15 +220,13 @@ void InsertIncludes(const std::string& header, const std::string& source,
   if (kTakesParser) {
     header_top->Print(
         "#if HARENA_CODEC\n"
-        "// The string and map fields of this file's classes; undone at its end.\n"
+        "// The string fields of this file's classes; undone at its end.\n"
         "#define ArenaStringPtr HarenaArenaStringPtr\n"
-        "#define MapField HarenaMapField\n"
         "#endif\n");
     Insertion header_end(context, header, "global_scope");
     header_end->Print(
         "#if HARENA_CODEC\n"
         "#undef ArenaStringPtr\n"
-        "#undef MapField\n"
         "#endif\n");
   }
   Insertion source_top(context, source, "includes");
@@ -292,7 +293,7 @@ bool CodecGenerator::Generate(const FileDescriptor& file, GeneratorContext& cont
     source_end->Print(
         "#undef _InternalParse\n"
         "#define HARENA_CHK_(x) \\\n"
-        "  if (HARENA_UNLIKELY(!(x))) return nullptr\n\n");
+        "  if (HARENA_UNLIKELY((x) == nullptr)) return false\n\n");
   }
   for (const Descriptor* message : messages) PrintDefinitions(*message, *source_end);
   if (!messages.empty()) PrintRegistration(messages, base, *source_end);

@@ -1,5 +1,9 @@
 #include "parser_code.h"
 
+#include <algorithm>
+#include <set>
+#include <vector>
+
 #include <google/protobuf/compiler/cpp/names.h>
 #include <google/protobuf/wire_format_lite.h>
 
@@ -15,8 +19,34 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::Printer;
 
-// Elements follow each other; protobuf's look-ahead knows tags of one and two bytes.
-constexpr uint32_t kRepeatTagMax = 128 * 128;
+WireFormatLite::WireType WireTypeOf(const FieldDescriptor& field) {
+  return WireFormatLite::WireTypeForFieldType(static_cast<WireFormatLite::FieldType>(field.type()));
+}
+
+bool IsMessages(const FieldDescriptor& field) {
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE && field.is_repeated() &&
+         !field.is_map();
+}
+
+// A tag as the parser looks for it: of one byte or of two. Longer ones are read.
+struct Tag {
+  explicit Tag(uint32_t number)
+      : tag(number),
+        bytes(number < 1 << 7    ? 1
+              : number < 1 << 14 ? 2
+                                 : 0) {}
+
+  std::string IsAtPtr() const {
+    if (bytes == 1) return "static_cast<uint8_t>(*ptr) == " + std::to_string(tag);
+    return "::_pbi::UnalignedLoad<uint16_t>(ptr) == " +
+           std::to_string((tag & 0x7f) | 0x80 | tag >> 7 << 8);
+  }
+
+  uint32_t tag;
+  int bytes;
+};
+
+std::string LabelOf(uint32_t tag) { return "tag_" + std::to_string(tag); }
 
 void PrintHas(const FieldDescriptor& field, const Variables& variables, Printer& out) {
   if (HasHasbit(field) && !field.real_containing_oneof()) {
@@ -27,7 +57,7 @@ void PrintHas(const FieldDescriptor& field, const Variables& variables, Printer&
 void PrintString(const FieldDescriptor& field, const Variables& variables, Printer& out) {
   if (field.is_repeated()) {
     out.Print(variables,
-              "ptr = codec::ReadRepeatedString(ptr, ctx, builder, $member$, $utf8$, $tag$);\n");
+              "ptr = codec::ReadRepeatedString(ptr, end, parser, $member$, $utf8$, $wire_tag$);\n");
   } else {
     if (field.real_containing_oneof()) {
       out.Print(variables,
@@ -38,7 +68,7 @@ void PrintString(const FieldDescriptor& field, const Variables& variables, Print
                 "}\n");
     }
     PrintHas(field, variables, out);
-    out.Print(variables, "ptr = codec::ReadString(ptr, ctx, builder, $member$, $utf8$);\n");
+    out.Print(variables, "ptr = codec::ReadString(ptr, end, parser, $member$, $utf8$);\n");
   }
   out.Print("HARENA_CHK_(ptr);\n");
 }
@@ -49,54 +79,43 @@ void PrintMap(const FieldDescriptor& field, Variables variables, Printer& out) {
   if (IsClosedEnum(value)) {
     variables["enum"] = cpp::QualifiedClassName(value.enum_type());
     out.Print(variables,
-              "HARENA_CHK_(builder.AllowHeap(ctx, ptr));\n"
-              "auto object = ::_pbi::InitEnumParseWrapper<::google::protobuf::UnknownFieldSet>(\n"
+              "auto entry = ::_pbi::InitEnumParseWrapper<::google::protobuf::UnknownFieldSet>(\n"
               "    &$member$, $enum$_IsValid, $number$, &_internal_metadata_);\n"
-              "ptr = ctx->ParseMessage(&object, ptr);\n");
-  } else if (value.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-    out.Print(variables,
-              "HARENA_CHK_(builder.AllowHeap(ctx, ptr));\n"
-              "builder.DoubtRequired();\n"
-              "ptr = ctx->ParseMessage(&$member$, ptr);\n");
+              "ptr = codec::ReadMapEntryByProtobuf(ptr, end, parser, entry);\n");
   } else {
     variables["key_utf8"] = Utf8Name(key);
     variables["value_utf8"] = Utf8Name(value);
-    out.Print(
-        variables,
-        "ptr = codec::ReadMapEntry(ptr, ctx, builder, $member$, $key_utf8$, $value_utf8$);\n");
+    out.Print(variables,
+              "ptr = codec::ReadMapEntry(ptr, end, parser, $member$, $key_utf8$, $value_utf8$);\n");
   }
   out.Print("HARENA_CHK_(ptr);\n");
 }
 
 void PrintMessage(const FieldDescriptor& field, const Variables& variables, Printer& out) {
   const bool group = field.type() == FieldDescriptor::TYPE_GROUP;
-  out.Print("{\n");
-  out.Indent();
   if (field.is_repeated()) {
-    out.Print(variables, "auto* message = run.Add();\n");
+    out.Print(variables, "auto* const message = elements.Add();\n");
   } else {
     // The scope's own memory instead of the arena's; the accessor does the rest.
     if (field.real_containing_oneof()) {
       out.Print(variables,
-                "if (builder.frozen() && !_internal_has_$name$()) {\n"
-                "  auto* made = builder.NewMessage<$message$>();\n"
+                "if (parser.frozen() && !_internal_has_$name$()) {\n"
+                "  auto* const made = parser.NewMessage<$message$>();\n"
                 "  clear_$oneof$();\n"
                 "  set_has_$name$();\n"
                 "  $member$ = made;\n"
                 "}\n");
     } else {
       out.Print(variables,
-                "if (builder.frozen() && $member$ == nullptr) {\n"
-                "  $member$ = builder.NewMessage<$message$>();\n"
+                "if (parser.frozen() && $member$ == nullptr) {\n"
+                "  $member$ = parser.NewMessage<$message$>();\n"
                 "}\n");
     }
-    out.Print(variables, "auto* message = _internal_mutable_$name$();\n");
+    out.Print(variables, "auto* const message = _internal_mutable_$name$();\n");
   }
-  out.Print(variables, group ? "ptr = codec::ReadGroup(ptr, ctx, builder, message, $tag$u);\n"
-                             : "ptr = codec::ReadMessage(ptr, ctx, builder, message);\n");
+  out.Print(variables, group ? "ptr = codec::ReadGroup(ptr, end, parser, message, $wire_tag$u);\n"
+                             : "ptr = codec::ReadMessage(ptr, end, parser, message);\n");
   out.Print("HARENA_CHK_(ptr);\n");
-  out.Outdent();
-  out.Print("}\n");
 }
 
 std::string VarintKind(const FieldDescriptor& field) {
@@ -110,36 +129,11 @@ std::string VarintKind(const FieldDescriptor& field) {
   }
 }
 
-void PrintVarint(const FieldDescriptor& field, Variables variables, Printer& out) {
-  if (field.type() == FieldDescriptor::TYPE_ENUM) {
-    variables["put"] = field.is_repeated() ? "add" : "set";
-    out.Print(
-        "uint64_t value;\n"
-        "ptr = codec::ReadVarint(ptr, &value);\n"
-        "HARENA_CHK_(ptr);\n");
-    if (IsClosedEnum(field)) {
-      out.Print(variables,
-                "if (HARENA_LIKELY($enum$_IsValid(value))) {\n"
-                "  _internal_$put$_$name$(static_cast<$enum$>(value));\n"
-                "} else {\n"
-                "  HARENA_CHK_(builder.AllowHeap(ctx, ptr));\n"
-                "  ::_pbi::WriteVarint($number$, value, mutable_unknown_fields());\n"
-                "}\n");
-    } else {
-      out.Print(variables, "_internal_$put$_$name$(static_cast<$enum$>(value));\n");
-    }
-    return;
-  }
-  variables["kind"] = VarintKind(field);
-  out.Print(
-      "uint64_t value;\n"
-      "ptr = codec::ReadVarint(ptr, &value);\n"
-      "HARENA_CHK_(ptr);\n");
-  variables["value"] = "codec::FromVarint<" + variables["primitive"] +
-                       ", codec::Varint::" + variables["kind"] + ">(value)";
+// Sets or adds $value$.
+void PrintPut(const FieldDescriptor& field, const Variables& variables, Printer& out) {
   if (field.is_repeated()) {
     out.Print(variables, "_internal_add_$name$($value$);\n");
-  } else if (field.real_containing_oneof()) {
+  } else if (field.real_containing_oneof() || field.type() == FieldDescriptor::TYPE_ENUM) {
     out.Print(variables, "_internal_set_$name$($value$);\n");
   } else {
     PrintHas(field, variables, out);
@@ -147,46 +141,58 @@ void PrintVarint(const FieldDescriptor& field, Variables variables, Printer& out
   }
 }
 
-void PrintFixed(const FieldDescriptor& field, Variables variables, Printer& out) {
-  variables["read"] = "::_pbi::UnalignedLoad<" + variables["primitive"] + ">(ptr)";
-  if (field.is_repeated()) {
-    out.Print(variables, "_internal_add_$name$($read$);\n");
-  } else if (field.real_containing_oneof()) {
-    out.Print(variables, "_internal_set_$name$($read$);\n");
-  } else {
-    PrintHas(field, variables, out);
-    out.Print(variables, "$member$ = $read$;\n");
+void PrintVarint(const FieldDescriptor& field, Variables variables, Printer& out) {
+  out.Print(
+      "uint64_t value;\n"
+      "ptr = codec::ReadVarint(ptr, &value);\n"
+      "HARENA_CHK_(ptr);\n");
+  if (field.type() != FieldDescriptor::TYPE_ENUM) {
+    variables["value"] = "codec::FromVarint<" + variables["primitive"] +
+                         ", codec::Varint::" + VarintKind(field) + ">(value)";
+    PrintPut(field, variables, out);
+    return;
   }
+  variables["value"] = "static_cast<" + variables["enum"] + ">(value)";
+  if (!IsClosedEnum(field)) {
+    PrintPut(field, variables, out);
+    return;
+  }
+  out.Print(variables, "if (HARENA_LIKELY($enum$_IsValid(value))) {\n");
+  out.Indent();
+  PrintPut(field, variables, out);
+  out.Outdent();
+  out.Print(variables,
+            "} else {\n"
+            "  codec::ChargeUnknownNumber(parser);\n"
+            "  ::_pbi::WriteVarint($number$, value, mutable_unknown_fields());\n"
+            "}\n");
+}
+
+void PrintFixed(const FieldDescriptor& field, Variables variables, Printer& out) {
+  variables["value"] = "::_pbi::UnalignedLoad<" + variables["primitive"] + ">(ptr)";
+  PrintPut(field, variables, out);
   out.Print(variables, "ptr += sizeof($primitive$);\n");
 }
 
 void PrintPacked(const FieldDescriptor& field, Variables variables, Printer& out) {
-  const auto wire_type =
-      WireFormatLite::WireTypeForFieldType(static_cast<WireFormatLite::FieldType>(field.type()));
+  variables["kind"] = VarintKind(field);
   if (IsClosedEnum(field)) {
     out.Print(variables,
-              "HARENA_CHK_(builder.AllowHeap(ctx, ptr));\n"
-              "ptr = ::_pbi::PackedEnumParser<::google::protobuf::UnknownFieldSet>(\n"
-              "    &$member$, ptr, ctx, $enum$_IsValid, &_internal_metadata_, $number$);\n");
-  } else if (wire_type != WireFormatLite::WIRETYPE_VARINT) {
-    out.Print(variables,
-              "codec::ReservePackedFixed(ptr, ctx, builder, $member$);\n"
-              "ptr = ::_pbi::Packed$method$Parser(&$member$, ptr, ctx);\n");
+              "ptr = codec::ReadPackedClosedEnum(ptr, end, parser, $member$, $enum$_IsValid,\n"
+              "                                  $number$, _internal_metadata_);\n");
+  } else if (WireTypeOf(field) != WireFormatLite::WIRETYPE_VARINT) {
+    out.Print(variables, "ptr = codec::ReadPackedFixed(ptr, end, parser, $member$);\n");
   } else {
-    variables["kind"] = VarintKind(field);
     out.Print(variables,
-              "ptr = codec::ReadPackedVarints<codec::Varint::$kind$>(\n"
-              "    ptr, ctx, builder, $member$, [&](const char* from) {\n"
-              "      return ::_pbi::Packed$method$Parser(&$member$, from, ctx);\n"
-              "    });\n");
+              "ptr = codec::ReadPackedVarints<codec::Varint::$kind$>(ptr, end, parser, "
+              "$member$);\n");
   }
   out.Print("HARENA_CHK_(ptr);\n");
 }
 
 void PrintValue(const FieldDescriptor& field, const Variables& variables, Printer& out) {
   if (field.is_map()) return PrintMap(field, variables, out);
-  switch (
-      WireFormatLite::WireTypeForFieldType(static_cast<WireFormatLite::FieldType>(field.type()))) {
+  switch (WireTypeOf(field)) {
     case WireFormatLite::WIRETYPE_VARINT:
       return PrintVarint(field, variables, out);
     case WireFormatLite::WIRETYPE_FIXED32:
@@ -200,68 +206,84 @@ void PrintValue(const FieldDescriptor& field, const Variables& variables, Printe
   }
 }
 
-void PrintField(const FieldDescriptor& field, Printer& out) {
+// The tag with which a field is written.
+uint32_t WrittenTagOf(const FieldDescriptor& field) {
+  return field.is_packed() ? PackedTagOf(field) : TagOf(field);
+}
+
+// All that there is to read of a field behind its tag, of elements that follow each other too.
+void PrintField(const FieldDescriptor& field, uint32_t wire_tag, Printer& out) {
   Variables variables = VariablesOf(field);
-  const uint32_t tag = TagOf(field);
-  variables["tag_byte"] = std::to_string(tag & 0xff);
-  variables["packed_tag_byte"] = std::to_string(PackedTagOf(field) & 0xff);
-  variables["tag_bytes"] = tag < 128 ? "1" : "2";
-  variables["declaration"] = field.DebugString().substr(0, field.DebugString().find('\n'));
-  out.Print(variables,
-            "case $number$:  // $declaration$\n"
-            "  if (HARENA_LIKELY(static_cast<uint8_t>(tag) == $tag_byte$)) {\n");
-  out.Indent();
-  out.Indent();
+  const Tag tag(wire_tag);
+  variables["wire_tag"] = std::to_string(wire_tag);
+  if (wire_tag != TagOf(field)) return PrintPacked(field, variables, out);
   // Repeated strings are read by one call.
-  const bool repeat = field.is_repeated() && tag < kRepeatTagMax &&
-                      field.cpp_type() != FieldDescriptor::CPPTYPE_STRING;
-  const bool messages = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE &&
-                        field.is_repeated() && !field.is_map();
-  if (messages) out.Print(variables, "codec::Run run($member$, builder);\n");
+  const bool repeat =
+      field.is_repeated() && tag.bytes != 0 && field.cpp_type() != FieldDescriptor::CPPTYPE_STRING;
+  if (IsMessages(field)) {
+    out.Print(variables, "codec::ElementReader elements($member$, parser);\n");
+  }
   if (repeat) {
-    out.Print(variables,
-              "ptr -= $tag_bytes$;\n"
-              "do {\n"
-              "  ptr += $tag_bytes$;\n");
+    out.Print("for (;;) {\n");
     out.Indent();
   }
   PrintValue(field, variables, out);
   if (repeat) {
-    out.Print("if (!ctx->DataAvailable(ptr)) break;\n");
+    out.Print("if (ptr >= end || $other$) break;\nptr += $bytes$;\n", "other",
+              "!(" + tag.IsAtPtr() + ")", "bytes", std::to_string(tag.bytes));
     out.Outdent();
-    out.Print(variables, "} while (::_pbi::ExpectTag<$tag$>(ptr));\n");
+    out.Print("}\n");
   }
-  if (messages) out.Print("run.End();\n");
-  out.Outdent();
-  if (field.is_packable()) {
-    out.Print(variables, "} else if (static_cast<uint8_t>(tag) == $packed_tag_byte$) {\n");
-    out.Indent();
-    PrintPacked(field, variables, out);
-    out.Outdent();
-  }
-  out.Print(
-      "} else {\n"
-      "  goto handle_unusual;\n"
-      "}\n"
-      "continue;\n");
-  out.Outdent();
+  if (IsMessages(field)) out.Print("elements.End();\n");
 }
 
-bool HasRequired(const Descriptor& message) {
-  for (int i = 0; i < message.field_count(); ++i) {
-    if (message.field(i)->is_required()) return true;
+// Where the parser goes from there: most messages have their fields in order.
+void PrintNext(const FieldDescriptor* next, Printer& out) {
+  const Tag tag(next == nullptr ? 0 : WrittenTagOf(*next));
+  if (next != nullptr && tag.bytes != 0) {
+    out.Print(
+        "if (HARENA_LIKELY(ptr < end && $is$)) {\n"
+        "  ptr += $bytes$;\n"
+        "  goto $label$;\n"
+        "}\n",
+        "is", tag.IsAtPtr(), "bytes", std::to_string(tag.bytes), "label", LabelOf(tag.tag));
   }
-  return false;
+  out.Print("continue;\n");
 }
 
-void PrintUnusual(const Descriptor& message, Printer& out) {
-  out.Print(
-      "handle_unusual:\n"
-      "  if (tag == 0 || (tag & 7) == 4) {\n"
-      "    HARENA_CHK_(ptr);\n"
-      "    ctx->SetLastTag(tag);\n"
-      "    break;\n"
-      "  }\n");
+struct Case {
+  const FieldDescriptor* field;
+  uint32_t tag;
+  const FieldDescriptor* next;
+};
+
+std::vector<Case> CasesOf(const Descriptor& message) {
+  std::vector<const FieldDescriptor*> fields(static_cast<size_t>(message.field_count()));
+  for (size_t i = 0; i < fields.size(); ++i) fields[i] = message.field(static_cast<int>(i));
+  std::sort(fields.begin(), fields.end(),
+            [](const auto* a, const auto* b) { return a->number() < b->number(); });
+  std::vector<Case> cases;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const FieldDescriptor* const next = i + 1 < fields.size() ? fields[i + 1] : nullptr;
+    cases.push_back({fields[i], TagOf(*fields[i]), next});
+    if (fields[i]->is_packable()) cases.push_back({fields[i], PackedTagOf(*fields[i]), next});
+  }
+  return cases;
+}
+
+void PrintCase(const Case& one, Printer& out) {
+  const std::string declaration =
+      one.field->DebugString().substr(0, one.field->DebugString().find('\n'));
+  out.Print("$label$: {  // $declaration$\n", "label", LabelOf(one.tag), "declaration",
+            declaration);
+  out.Indent();
+  PrintField(*one.field, one.tag, out);
+  PrintNext(one.next, out);
+  out.Outdent();
+  out.Print("}\n");
+}
+
+void PrintExtensions(const Descriptor& message, Printer& out) {
   for (int i = 0; i < message.extension_range_count(); ++i) {
     const Descriptor::ExtensionRange& range = *message.extension_range(i);
     const auto start = WireFormatLite::MakeTag(StartOf(range), WireFormatLite::WIRETYPE_VARINT);
@@ -271,58 +293,122 @@ void PrintUnusual(const Descriptor& message, Printer& out) {
       condition += " && tag < " + std::to_string(end) + "u";
     }
     out.Print(
-        "  if ($condition$) {\n"
-        "    HARENA_CHK_(builder.AllowHeap(ctx, ptr));\n"
-        "    ptr = _impl_._extensions_.ParseField(tag, ptr, internal_default_instance(),\n"
-        "                                         &_internal_metadata_, ctx);\n"
-        "    HARENA_CHK_(ptr);\n"
-        "    builder.DoubtRequired();\n"
-        "    continue;\n"
-        "  }\n",
+        "if ($condition$) {\n"
+        "  ptr = codec::ReadExtension(\n"
+        "      field, tag, ptr, end, parser, descriptor(),\n"
+        "      [&](const char* at, ::_pbi::ParseContext* ctx) {\n"
+        "        return _impl_._extensions_.ParseField(tag, at, internal_default_instance(),\n"
+        "                                              &_internal_metadata_, ctx);\n"
+        "      });\n"
+        "  HARENA_CHK_(ptr);\n"
+        "  continue;\n"
+        "}\n",
         "condition", condition);
   }
+}
+
+bool HasRequired(const Descriptor& message) {
+  for (int i = 0; i < message.field_count(); ++i) {
+    if (message.field(i)->is_required()) return true;
+  }
+  return false;
+}
+
+// At the end of a message. Not yet an error: another part of the input may be merged into it.
+void PrintRequired(const Descriptor& message, Printer& out) {
+  if (!HasRequired(message)) return;
+  out.Print("  if (_Internal::MissingRequiredFields(_impl_._has_bits_)) parser.DoubtRequired();\n");
+}
+
+// Behind a tag that is none of one byte of a field's.
+void PrintOther(const Descriptor& message, const std::vector<Case>& cases, Printer& out) {
+  if (message.extension_range_count() > 0) out.Print("const char* const field = ptr;\n");
   out.Print(
-      "  HARENA_CHK_(builder.AllowHeap(ctx, ptr));\n"
-      "  ptr = UnknownFieldParse(\n"
-      "      tag,\n"
-      "      _internal_metadata_.mutable_unknown_fields<::google::protobuf::UnknownFieldSet>(),\n"
-      "      ptr, ctx);\n"
-      "  HARENA_CHK_(ptr);\n");
+      "uint32_t tag;\n"
+      "ptr = ::_pbi::ReadTag(ptr, &tag);\n"
+      "HARENA_CHK_(ptr);\n");
+  if (!cases.empty()) {
+    // Tags of one byte are here where more bytes were taken to write them.
+    out.Print("switch (tag) {\n");
+    for (const Case& one : cases) {
+      out.Print("  case $tag$: goto $label$;\n", "tag", std::to_string(one.tag), "label",
+                LabelOf(one.tag));
+    }
+    out.Print("  default: break;\n}\n");
+  }
+  out.Print("if (codec::EndsMessage(tag)) {\n");
+  PrintRequired(message, out);
+  out.Print("  return parser.EndBy(tag, ptr);\n}\n");
+  PrintExtensions(message, out);
+  out.Print(
+      "ptr = codec::ReadUnknown(tag, ptr, end, parser, _internal_metadata_);\n"
+      "HARENA_CHK_(ptr);\n"
+      "continue;\n");
+}
+
+// Looks at the fields of a message and of all messages below it.
+template <typename Predicate>
+bool AnyField(const Descriptor& message, Predicate is, std::set<const Descriptor*>& seen) {
+  if (!seen.insert(&message).second) return false;
+  for (int i = 0; i < message.field_count(); ++i) {
+    const FieldDescriptor& field = *message.field(i);
+    if (is(field)) return true;
+    if (field.message_type() != nullptr && AnyField(*field.message_type(), is, seen)) return true;
+  }
+  return false;
+}
+
+template <typename Predicate>
+std::string AnyField(const Descriptor& message, Predicate is) {
+  std::set<const Descriptor*> seen;
+  return AnyField(message, is, seen) ? "true" : "false";
 }
 
 }  // namespace
 
+std::string WireFactsOf(const Descriptor& message) {
+  const auto is_text = [](const FieldDescriptor& field) {
+    return field.cpp_type() == FieldDescriptor::CPPTYPE_STRING;
+  };
+  const auto is_utf8 = [](const FieldDescriptor& field) { return Utf8Name(field) != "nullptr"; };
+  return "{.has_text = " + AnyField(message, is_text) +
+         ", .has_utf8 = " + AnyField(message, is_utf8) + "}";
+}
+
 void PrintParser(const Descriptor& message, Printer& out) {
   out.Print(
-      "const char* $class$::HarenaParse(const char* ptr, ::_pbi::ParseContext* ctx,\n"
-      "                                 ::harena::pb::codec::Builder& builder) {\n"
+      "bool $class$::HarenaParse(const char* ptr, const char* end,\n"
+      "                          ::harena::pb::codec::Parser& parser) {\n"
       "  namespace codec = ::harena::pb::codec;\n"
-      "  static_cast<void>(builder);\n"
-      "  while (::harena::pb::layout::HasMore(*ctx, &ptr)) {\n"
-      "    uint32_t tag;\n"
-      "    ptr = ::_pbi::ReadTag(ptr, &tag);\n",
+      "  while (ptr < end) {\n",
       "class", cpp::ClassName(&message));
   out.Indent();
   out.Indent();
-  if (message.field_count() > 0) {
-    out.Print("switch (tag >> 3) {\n");
-    out.Indent();
-    for (int i = 0; i < message.field_count(); ++i) PrintField(*message.field(i), out);
-    out.Print("default:\n  goto handle_unusual;\n");
-    out.Outdent();
-    out.Print("}\n");
+  const std::vector<Case> cases = CasesOf(message);
+  out.Print("switch (static_cast<uint8_t>(*ptr)) {\n");
+  out.Indent();
+  for (const Case& one : cases) {
+    if (Tag(one.tag).bytes != 1) continue;
+    out.Print("case $tag$:\n  ++ptr;\n", "tag", std::to_string(one.tag));
+    PrintCase(one, out);
+  }
+  out.Print("default: break;\n");
+  out.Outdent();
+  out.Print("}\n");
+  out.Print("{\n");
+  out.Indent();
+  PrintOther(message, cases, out);
+  out.Outdent();
+  out.Print("}\n");
+  for (const Case& one : cases) {
+    if (Tag(one.tag).bytes != 1) PrintCase(one, out);
   }
   out.Outdent();
-  PrintUnusual(message, out);
   out.Outdent();
   out.Print("  }\n");
-  if (HasRequired(message)) {
-    // Not yet an error: another part of the input may be merged into this message.
-    out.Print(
-        "  if (_Internal::MissingRequiredFields(_impl_._has_bits_)) builder.DoubtRequired();\n");
-  }
+  PrintRequired(message, out);
   out.Print(
-      "  return ptr;\n"
+      "  return ptr == end;\n"
       "}\n\n");
 }
 

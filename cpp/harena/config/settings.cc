@@ -140,7 +140,7 @@ const std::vector<Key>& Schema() {
                      v.unset ? kUnlimitedBytes : static_cast<size_t>(v.integer))},
       {"decoded_ratio_max", Section::kMethod,
        Real("unlimited", at_least_one, "a number of 1 or more"),
-       HARENA_OPTION(decoded_ratio_max, v.real)},
+       HARENA_OPTION(decoded_ratio_max, v.unset ? kUnlimitedRatio : v.real)},
       {"decoded_floor_bytes", Section::kMethod, Size("", 1),
        HARENA_OPTION(decoded_floor_bytes, static_cast<size_t>(v.integer))},
       {"depth_max", Section::kMethod, Count("unlimited", 1, kDepthLevelsMax),

@@ -141,7 +141,6 @@ void AskAboutTypesInTurn(benchmark::State& state) {
   size_t next = 0;
   for (auto _ : state) {
     const google::protobuf::Message& prototype = *prototypes[next];
-    benchmark::DoNotOptimize(wire::ReadsInOrder(prototype));
     benchmark::DoNotOptimize(wire::Shapes::OfGenerated(*prototype.GetDescriptor()));
     if (++next == types) next = 0;
   }

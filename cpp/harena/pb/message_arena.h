@@ -18,6 +18,10 @@
 
 namespace harena::pb {
 
+namespace codec {
+class ExpectedParse;
+}
+
 /// What a framework asks of a request that lacks required fields.
 enum class RequiredFields : bool {
   kMayBeMissing,  ///< It is a request all the same: ParsePartial...().
@@ -55,24 +59,21 @@ class MessageArena final : public ScopeCompanion {
   bool codec_writes() const noexcept { return codec() && !sampled_; }
 
   /// For adapters whose frameworks parse requests in frames of their own: the next parse of
-  /// `message`, by whomever, is held to the scope's budget. A refusal makes it fail, as bad input
+  /// `message`, by whomever, is held to the scope's limits. A refusal makes it fail, as bad input
   /// does, and `refused_parse()` then says why; `malformed_parse()` tells that the input was bad.
-  /// After either the message may only end. In mode `codec` what
-  /// it makes is frozen: see ParseFrozen(). Both need the message's type to have a codec; others
-  /// are parsed as if nothing had been said. Within a limit, a parse whose required fields must be
-  /// there fails before protobuf would list in its log which ones are missing, each by its path: a
-  /// list that may be a hundred times the wire. REQUIRES: `message` lives here and is empty; once
-  /// parsed, whoever gets it gets it as const. Thread rule: the scope's thread, which is also the
-  /// one that parses.
-  void GuardParse(const google::protobuf::MessageLite& message, RequiredFields fields) noexcept {
-    guarded_ = &message;
+  /// After either the message may only end. In mode `codec` what it makes is frozen: see
+  /// ParseFrozen(). Both need the message's type to have a codec; others are parsed as if nothing
+  /// had been said. Within a limit, a parse whose required fields must be there fails before
+  /// protobuf would list in its log which ones are missing, each by its path: a list that may be a
+  /// hundred times the wire. REQUIRES: `message` lives here and is empty, and all that is left of
+  /// the input is its wire; once parsed, whoever gets it gets it as const. Thread rule: the scope's
+  /// thread, which is also the one that parses.
+  void ExpectParse(const google::protobuf::MessageLite& message, RequiredFields fields) noexcept {
+    expected_ = &message;
     required_fields_ = fields;
   }
-  /// What such a parse is held to. decoded_ratio_max is not among it: nobody knows there how much
-  /// wire there is.
-  int depth_max() const noexcept { return depth_max_; }
-  bool Guards(const google::protobuf::MessageLite& message) const noexcept {
-    return guarded_ == &message;
+  bool Expects(const google::protobuf::MessageLite& message) const noexcept {
+    return expected_ == &message;
   }
   const std::optional<Refusal>& refused_parse() const noexcept { return refused_parse_; }
   bool malformed_parse() const noexcept { return malformed_parse_; }
@@ -81,8 +82,10 @@ class MessageArena final : public ScopeCompanion {
   /// The scope's.
   Budget& budget() noexcept { return budget_; }
 
-  /// As of the scope: what StepTimers of a guarded parse and of the codec's writing add to.
-  std::atomic<uint64_t>* parse_nanos() noexcept { return parse_nanos_; }
+  /// The scope's, where its messages' memory comes from.
+  PagePool& pool() noexcept { return written_.pool(); }
+
+  /// As of the scope: what StepTimers of the codec's writing add to.
   std::atomic<uint64_t>* serialize_nanos() noexcept { return serialize_nanos_; }
 
   /// Mode `codec`. Thread rules: theirs.
@@ -96,7 +99,7 @@ class MessageArena final : public ScopeCompanion {
   size_t bytes_in_blocks_beyond_arena() const noexcept override;
 
  private:
-  friend struct ParseGuard;
+  friend class codec::ExpectedParse;
 
   // The protobuf arena with a mark right before it, by which it is known for ours: protobuf gives
   // code that runs inside of messages the arena's address and nothing else. The alignment has mark
@@ -138,11 +141,12 @@ class MessageArena final : public ScopeCompanion {
   const size_t start_bytes_;
   ScopeEnding& ending_;  // in the scope, which outlives its arena, as the budget
   Budget& budget_;
-  const int depth_max_;
+  OutsideCharge& outside_;
+  const DecodeLimits decode_limits_;
   const bool sampled_;
   std::atomic<uint64_t>* const parse_nanos_;
   std::atomic<uint64_t>* const serialize_nanos_;
-  const google::protobuf::MessageLite* guarded_ = nullptr;
+  const google::protobuf::MessageLite* expected_ = nullptr;
   RequiredFields required_fields_ = RequiredFields::kMayBeMissing;
   std::optional<Refusal> refused_parse_;
   bool malformed_parse_ = false;

@@ -12,7 +12,6 @@
 #include "harena/base/fork_mutex.h"
 #include "harena/pb/block_hooks.h"
 #include "harena/pb/budget_frame.h"
-#include "harena/pb/wire/heap_notes.h"
 #include "harena/scope/profile.h"
 
 namespace harena::pb {
@@ -43,9 +42,6 @@ struct MessageKeeper::Instance {
   /// capacity, and those of dropped map nodes stay until the arena ends. protobuf counts none of
   /// it, but each request can add no more than its wire bytes.
   size_t outside_bytes_max = 0;
-#if HARENA_CODEC
-  wire::HeapNotes notes;
-#endif
   uint64_t idle_since_ms = 0;
 };
 
@@ -75,14 +71,14 @@ struct MessageKeeper::State {
 struct MessageKeeper::Loan {
   Loan(std::shared_ptr<State> owner, Scope& scope) noexcept
       : state(std::move(owner)),
-        request_bytes(scope.outside_bytes()),
+        outside(scope.outside()),
         budget(scope.budget()),
         ending(scope.ending()),
         sampled(scope.sampled()) {}
   ~Loan() {
     if (instance == nullptr) return;
     if (Refusals() == refusals_before && !sampled) {
-      state->Return(std::move(instance), request_bytes);
+      state->Return(std::move(instance), outside.bytes());
     } else {
       instance->arena_end.end = ending.end;
       state->Drop(std::move(instance));
@@ -95,7 +91,7 @@ struct MessageKeeper::Loan {
 
   std::shared_ptr<State> state;
   std::unique_ptr<Instance> instance;
-  const size_t& request_bytes;  // these three are in the scope, which outlives its arena
+  const OutsideCharge& outside;  // these three are in the scope, which outlives its arena
   const Budget& budget;
   const ScopeEnding& ending;
   const bool sampled;  // its messages are of no other request's, before or after
@@ -176,11 +172,13 @@ MessageKeeper::Pair MessageKeeper::Borrow(Scope& scope) {
   }
   Budget& budget = scope.budget();
   if (loan->instance != nullptr) {
-    const size_t held_bytes = loan->instance->arena.SpaceAllocated();
+    const size_t held_bytes = sizeof(Instance) + loan->instance->arena.SpaceAllocated();
     // One that holds more than this request may take is of no use to it.
     if (!budget.TryCharge(held_bytes)) state_->Drop(std::move(loan->instance));
   }
   if (loan->instance == nullptr) {
+    Refusal refusal;
+    if (!budget.TryCharge(sizeof(Instance), 0, &refusal)) throw BudgetExceeded(refusal);
     BudgetFrame frame(budget);
     loan->instance = std::make_unique<Instance>(
         *state_, scope.sampled() ? *scope.arena().options().pool : state_->options.pool(),
@@ -188,11 +186,6 @@ MessageKeeper::Pair MessageKeeper::Borrow(Scope& scope) {
     std::lock_guard lock(state_->mutex);
     ++state_->counts.instances_built;
   }
-#if HARENA_CODEC
-  if (IsBounded(budget)) {
-    scope.companion<wire::BorrowedNotes>().Set(loan->instance->arena, loan->instance->notes);
-  }
-#endif
   loan->refusals_before = loan->Refusals();
   return {loan->instance->request, loan->instance->response};
 }

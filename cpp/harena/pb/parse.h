@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -28,35 +29,30 @@ struct [[nodiscard]] ParseResult {
   explicit operator bool() const noexcept { return status == ParseStatus::kOk; }
 };
 
-/// Parses `wire_bytes` bytes of `input` into `message`, which lives on `scope`, within the scope's
-/// budget and its decode_limits(): memory taken stays below `request_bytes_max` plus one page,
-/// whatever the input says. What protobuf keeps on the heap counts: string bodies, which the wire
-/// bounds, beforehand; unknown fields, which are larger than their wire, as wire::HeapMeter finds
-/// them, or as wire::Walker foresees them where nothing can be metered.
+/// A message class, or a base class of them all: then protobuf's own parser finds out what it is.
+template <typename T>
+concept ParsableMessage = std::derived_from<T, google::protobuf::MessageLite>;
+
+/// Parses `wire` into `message`, which lives on `scope`, within the scope's budget and its
+/// decode_limits(): memory taken stays below `request_bytes_max` plus one page, whatever the input
+/// says. docs/budgets.md has what is counted, for each mode and kind of type.
 /// After a refusal the message may only end, with its scope: it was left half way through a change,
 /// and protobuf's maps are then not even safe to Clear().
-/// REQUIRES: `input` holds exactly `wire_bytes` bytes; otherwise the answer is kMalformed.
 /// Never throws. Thread rule: the scope's thread.
-ParseResult Parse(Scope& scope, google::protobuf::io::ZeroCopyInputStream& input, size_t wire_bytes,
-                  google::protobuf::MessageLite& message) noexcept;
+template <ParsableMessage T>
+ParseResult Parse(Scope& scope, std::string_view wire, T& message) noexcept;
 
-/// The same for contiguous input.
-ParseResult Parse(Scope& scope, std::string_view wire,
-                  google::protobuf::MessageLite& message) noexcept;
+/// The same for input in pieces. REQUIRES: `input` holds exactly `wire_bytes` bytes; otherwise the
+/// answer is kMalformed.
+template <ParsableMessage T>
+ParseResult Parse(Scope& scope, google::protobuf::io::ZeroCopyInputStream& input, size_t wire_bytes,
+                  T& message) noexcept;
 
 /// What a message lacks that Parse() called kMalformed, as protobuf lists it: nothing when its wire
 /// was bad and no required field is missing. Within limits it says no more than that something is:
 /// protobuf names each field by its path, which may come to a hundred times the wire.
 /// Thread rule: the scope's thread.
 std::string MissingFields(Scope& scope, const google::protobuf::MessageLite& message);
-
-/// Why a parse onto `scope` answered kMalformed: kRefused, with the refusal of depth_max, when the
-/// same bytes nest deeper than the scope allows, and otherwise kMalformed. For callers that can
-/// read their input once more; those who parse contiguous bytes are told without it. Never throws.
-/// Thread rule: the scope's thread.
-ParseResult ExplainMalformed(Scope& scope, google::protobuf::io::ZeroCopyInputStream& again,
-                             size_t wire_bytes,
-                             const google::protobuf::MessageLite& message) noexcept;
 
 /// A message that can be read and not changed, and whether it came to be.
 template <ProtobufMessage T>
@@ -90,23 +86,35 @@ T* Thaw(Scope& scope, const T& message) {
 }
 
 /// For adapters, whose frameworks want the request object before its bytes: what ParseFrozen()
-/// does, into `message`. `has_codec` is codec::HasCodec of its type. REQUIRES: `message` was made
-/// by scope.CreateMessage() and never filled; whoever gets it gets it as const.
+/// does, into `message`. REQUIRES: `message` was made by scope.CreateMessage() and never filled;
+/// whoever gets it gets it as const.
+template <ProtobufMessage T>
 ParseResult ParseFrozenInto(Scope& scope, google::protobuf::io::ZeroCopyInputStream& input,
-                            size_t wire_bytes, google::protobuf::MessageLite& message,
-                            bool has_codec) noexcept;
-ParseResult ParseFrozenInto(Scope& scope, std::string_view wire,
-                            google::protobuf::MessageLite& message, bool has_codec) noexcept;
+                            size_t wire_bytes, T& message) noexcept;
 
 // Implementation only below here.
 
 namespace pb_internal {
 
-template <ProtobufMessage T, typename ParseInto>
-Frozen<T> MakeFrozen(Scope& scope, ParseInto parse_into) noexcept {
+// The bytes of a message: a stream's, or else those at `flat`.
+struct Input {
+  google::protobuf::io::ZeroCopyInputStream* stream = nullptr;
+  const char* flat = nullptr;
+  size_t bytes = 0;
+};
+
+enum class Result : bool { kOpen, kFrozen };
+
+// `type` is null where protobuf's own parser is all there is.
+ParseResult ParseInput(Scope& scope, const Input& input, google::protobuf::MessageLite& message,
+                       const codec::MessageParser* type, Result result) noexcept;
+
+template <ProtobufMessage T>
+Frozen<T> MakeFrozen(Scope& scope, const Input& input) noexcept {
   try {
     T* message = scope.CreateMessage<T>();
-    const ParseResult result = parse_into(*message);
+    const ParseResult result =
+        ParseInput(scope, input, *message, codec::ParserOf<T>(), Result::kFrozen);
     return {.message = result ? message : nullptr, .result = result};
   } catch (const BudgetExceeded& exceeded) {
     return {.result = {.status = ParseStatus::kRefused, .refusal = exceeded.refusal()}};
@@ -115,18 +123,35 @@ Frozen<T> MakeFrozen(Scope& scope, ParseInto parse_into) noexcept {
 
 }  // namespace pb_internal
 
+template <ParsableMessage T>
+ParseResult Parse(Scope& scope, std::string_view wire, T& message) noexcept {
+  return pb_internal::ParseInput(scope, {.flat = wire.data(), .bytes = wire.size()}, message,
+                                 codec::ParserOf<T>(), pb_internal::Result::kOpen);
+}
+
+template <ParsableMessage T>
+ParseResult Parse(Scope& scope, google::protobuf::io::ZeroCopyInputStream& input, size_t wire_bytes,
+                  T& message) noexcept {
+  return pb_internal::ParseInput(scope, {.stream = &input, .bytes = wire_bytes}, message,
+                                 codec::ParserOf<T>(), pb_internal::Result::kOpen);
+}
+
 template <ProtobufMessage T>
 Frozen<T> ParseFrozen(Scope& scope, std::string_view wire) noexcept {
-  return pb_internal::MakeFrozen<T>(
-      scope, [&](T& message) { return ParseFrozenInto(scope, wire, message, codec::HasCodec<T>); });
+  return pb_internal::MakeFrozen<T>(scope, {.flat = wire.data(), .bytes = wire.size()});
 }
 
 template <ProtobufMessage T>
 Frozen<T> ParseFrozen(Scope& scope, google::protobuf::io::ZeroCopyInputStream& input,
                       size_t wire_bytes) noexcept {
-  return pb_internal::MakeFrozen<T>(scope, [&](T& message) {
-    return ParseFrozenInto(scope, input, wire_bytes, message, codec::HasCodec<T>);
-  });
+  return pb_internal::MakeFrozen<T>(scope, {.stream = &input, .bytes = wire_bytes});
+}
+
+template <ProtobufMessage T>
+ParseResult ParseFrozenInto(Scope& scope, google::protobuf::io::ZeroCopyInputStream& input,
+                            size_t wire_bytes, T& message) noexcept {
+  return pb_internal::ParseInput(scope, {.stream = &input, .bytes = wire_bytes}, message,
+                                 codec::ParserOf<T>(), pb_internal::Result::kFrozen);
 }
 
 }  // namespace harena::pb

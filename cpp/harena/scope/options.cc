@@ -15,16 +15,17 @@ std::optional<std::string> WhyNotDecoding(const Options& options) {
   const double ratio_max = options.decoded_ratio_max;
   if (!(ratio_max == 0 || ratio_max >= 1)) {
     return "decoded_ratio_max is " + Number(ratio_max) +
-           "; a decoded request is hardly smaller than its wire: give it 1 or more, or 0 for no "
-           "bound";
+           "; a decoded request is hardly smaller than its wire: give it 1 or more, or 0 for the "
+           "default";
   }
   if (options.depth_max < 0 || options.depth_max > kDepthLevelsMax) {
     return "depth_max is " + std::to_string(options.depth_max) +
            "; it must lie between 1 (no messages in messages) and " +
            std::to_string(kDepthLevelsMax) + ", or be 0 for protobuf's own limit";
   }
-  if (options.mode == Mode::kHeap && (ratio_max != 0 || options.depth_max != 0)) {
-    return std::string("mode heap cannot hold ") + (ratio_max != 0 ? kDecodedRatioMax : kDepthMax) +
+  const bool has_ratio = options.decode_limits().has_ratio();
+  if (options.mode == Mode::kHeap && (has_ratio || options.depth_max != 0)) {
+    return std::string("mode heap cannot hold ") + (has_ratio ? kDecodedRatioMax : kDepthMax) +
            ": the framework parses by itself; choose codec, pages, arena or reuse, or leave it out";
   }
   return std::nullopt;

@@ -19,8 +19,10 @@ struct Options {
   /// what the handler allocates on the scope. Crossing it fails that request alone.
   size_t request_bytes_max = kUnlimitedBytes;
   /// What decoding a request may take per byte of its wire, strings included: a guard against small
-  /// requests that decode into much, which a limit for the largest honest one lets pass. 0 for no
-  /// bound. It counts from what the scope has when decoding begins.
+  /// requests that decode into much, which a limit for the largest honest one lets pass. It counts
+  /// from what the scope has when decoding begins. 0 for the default: in mode `codec` 64 times the
+  /// wire once that is above 64 MiB, for types with generated code, elsewhere no bound.
+  /// kUnlimitedRatio for no bound at all.
   double decoded_ratio_max = 0;
   /// What decoding may take in any case: below it nothing is refused for its ratio.
   size_t decoded_floor_bytes = size_t{1} << 20;

@@ -38,7 +38,7 @@ ScopeUse UseOf(const ScopeCore& core) noexcept {
   return {
       .bytes_used = sizeof(ScopeCore) + core.bytes_used(),
       .bytes_in_blocks = bytes_in_blocks,
-      .outside_bytes = core.outside_bytes,
+      .outside_bytes = core.outside.bytes(),
       .wire_bytes = core.wire_bytes,
       .beyond_first_block = bytes_in_blocks > core.first_block.bytes,
       .moved = core.made_by != ThreadSlot(),
@@ -50,7 +50,7 @@ ScopeUse UseOf(const ScopeCore& core) noexcept {
 // Destroys what lives on the scope. Users' destructors may wait: when they return, this may be
 // another thread, and whatever was asked of the one before is void.
 void ScopeCore::EndObjects() noexcept {
-  if (outside_bytes != 0) ProcessBudget().Refund(outside_bytes);
+  if (outside.bytes() != 0) ProcessBudget().Refund(outside.bytes());
   arena.RunCleanups();
 }
 
@@ -165,18 +165,6 @@ std::optional<Scope> Scope::TryMake(const ScopeOptions& options, Refusal* refusa
   ScopeCore* core = scope_internal::TryMakeCore(options, refusal);
   if (core == nullptr) return std::nullopt;
   return Scope(core);
-}
-
-bool Scope::TryChargeOutside(size_t bytes, Refusal* refusal) noexcept {
-  // The one page of grace, as for blocks: the first block alone may be all of a small limit.
-  const size_t slack_bytes = core_->arena.options().pool->options().page_bytes;
-  if (!core_->budget.TryCharge(bytes, slack_bytes, refusal)) return false;
-  if (!ProcessBudget().TryCharge(bytes, 0, refusal)) {
-    core_->budget.Refund(bytes);
-    return false;
-  }
-  core_->outside_bytes += bytes;
-  return true;
 }
 
 DetachedScope Scope::Detach() noexcept {

@@ -20,6 +20,7 @@
 #include "harena/scope/decode_limits.h"
 #include "harena/scope/internal/detached_list.h"
 #include "harena/scope/mode.h"
+#include "harena/scope/outside_charge.h"
 
 namespace harena {
 
@@ -115,6 +116,7 @@ struct ScopeCore {
         sampled_number(options.sampled_number),
         decode_limits(options.decode_limits),
         budget(kRequestBytesMax, options.request_bytes_max, first.bytes),
+        outside(budget, pool.options().page_bytes),
         arena({.pool = &pool, .budget = &budget}, first, sizeof(ScopeCore)),
         resource(arena),
         first_block(first) {}
@@ -137,12 +139,12 @@ struct ScopeCore {
   const Mode mode;
   const uint64_t sampled_number;
   const DecodeLimits decode_limits;
-  size_t outside_bytes = 0;
   size_t wire_bytes = 0;
   std::atomic<uint64_t> parse_nanos{0};      // where timed
   std::atomic<uint64_t> serialize_nanos{0};  // likewise
   Companion* companions = nullptr;
   Budget budget;
+  OutsideCharge outside;
   Arena arena;
   ArenaResource resource;
   Block first_block;
@@ -239,17 +241,15 @@ class Scope {
   /// What this request may take and has taken.
   Budget& budget() noexcept { return core_->budget; }
 
-  /// Counts memory outside the scope that lives as long (string bodies that protobuf keeps on the
-  /// heap) against the request's and the process's budget, until the scope ends. On false nothing
-  /// is counted and `*refusal` says why.
-  [[nodiscard]] bool TryChargeOutside(size_t bytes, Refusal* refusal = nullptr) noexcept;
-
-  /// What TryChargeOutside() has counted. Lifetime rule: the reference is good until all that was
-  /// created on the scope has been destroyed.
-  const size_t& outside_bytes() const noexcept { return core_->outside_bytes; }
+  /// Counts memory outside the scope that lives as long.
+  OutsideCharge& outside() noexcept { return core_->outside; }
+  /// The same as a call. On false nothing is counted and `*refusal` says why.
+  [[nodiscard]] bool TryChargeOutside(size_t bytes, Refusal* refusal = nullptr) noexcept {
+    return core_->outside.TryCharge(bytes, refusal);
+  }
 
   /// For what lives on the scope and gives blocks back when it is destroyed. Lifetime rule: as
-  /// outside_bytes().
+  /// outside().
   ScopeEnding& ending() noexcept { return core_->ending; }
 
   /// True when its memory goes into quarantine at its end: nothing of it may be kept for others.

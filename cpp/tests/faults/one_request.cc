@@ -87,7 +87,7 @@ Outcome Echo::ServeOrThrow(std::string_view wire) {
   Shapes* response = nullptr;
   if (mode_ == Mode::kReuse) {
     const pb::MessageKeeper::Pair pair = keeper_.Borrow(*scope);
-    const pb::ParseResult result = pb::Parse(*scope, wire, *pair.request);
+    const pb::ParseResult result = pb::Parse(*scope, wire, *static_cast<Shapes*>(pair.request));
     if (!result) return Refused(result);
     request = static_cast<const Shapes*>(pair.request);
     response = static_cast<Shapes*>(pair.response);

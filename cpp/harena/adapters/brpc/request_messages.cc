@@ -66,7 +66,7 @@ RequestMessages::Pair RequestMessages::MakeMessages(const MethodEntry& entry, Sc
                       entry.response_prototype->New(&home.arena())};
       // Whatever brpc fills a request with, it does so once, and all that it hands the request to
       // gets it as const. docs/decisions/brpc-parse.md has the places.
-      home.GuardParse(*pair.request, pb::RequiredFields::kMustBeThere);
+      home.ExpectParse(*pair.request, pb::RequiredFields::kMustBeThere);
       return pair;
     }
     case Mode::kReuse: {

@@ -73,14 +73,8 @@ class SerializationTraits<harena::grpc::RequestSlot<Request>> {
     ProtoBufferReader reader(&buffer);
     if (reader.status().ok()) {
       result = slot.frozen ? harena::pb::ParseFrozenInto(*slot.scope, reader, buffer.Length(),
-                                                         *slot.message,
-                                                         harena::pb::codec::HasCodec<Request>)
+                                                         *slot.message)
                            : harena::pb::Parse(*slot.scope, reader, buffer.Length(), *slot.message);
-    }
-    if (result.status == harena::pb::ParseStatus::kMalformed &&
-        slot.scope->decode_limits().depth_max != 0) {
-      ProtoBufferReader again(&buffer);
-      result = harena::pb::ExplainMalformed(*slot.scope, again, buffer.Length(), *slot.message);
     }
     slot.malformed = result.status == harena::pb::ParseStatus::kMalformed;
     if (result.status == harena::pb::ParseStatus::kRefused) slot.refusal = result.refusal;

@@ -54,7 +54,7 @@ ScopedCall::Pair ScopedCall::MakeMessages(pb::Method& method, Scope& scope,
       const Pair pair{request_prototype.New(&home.arena()), response_prototype.New(&home.arena())};
       // tRPC's serializations fill a request once, by ParsePartial...(), and the method gets it as
       // const.
-      home.GuardParse(*pair.request, pb::RequiredFields::kMayBeMissing);
+      home.ExpectParse(*pair.request, pb::RequiredFields::kMayBeMissing);
       return pair;
     }
     case Mode::kReuse: {

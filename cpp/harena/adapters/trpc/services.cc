@@ -23,7 +23,7 @@ std::optional<std::string> WhyNotUnderTrpc(const Options& options) {
     return "mode reuse cannot hold depth_max under tRPC, which parses kept messages in frames of "
            "its own; choose codec, pages or arena, or leave depth_max out";
   }
-  if (options.decoded_ratio_max != 0) {
+  if (options.decode_limits().has_ratio()) {
     return "decoded_ratio_max cannot be held under tRPC, which parses requests by itself; leave it "
            "out and choose request_bytes_max";
   }

@@ -57,10 +57,12 @@ const Setting<Options> kMethodSettings[] = {
      [](Options& o, const Json& v) { o.request_bytes_max = BytesOf(v); }, &IsSizeOrNull,
      kWantSizeOrNull},
     {"decoded_ratio_max",
-     [](const Options& o) { return o.decoded_ratio_max == 0 ? Json() : Json(o.decoded_ratio_max); },
+     [](const Options& o) {
+       return o.decode_limits().has_ratio() ? Json(o.decoded_ratio_max) : Json();
+     },
      [](Options& o, const Json& v) { o.decoded_ratio_max = v.is_null() ? 0 : v.get<double>(); },
      [](const Json& v) { return v.is_null() || (v.is_number() && v.get<double>() >= 1); },
-     "a number, 1 or more, of bytes per byte of the request, or null for no limit"},
+     "a number, 1 or more, of bytes per byte of the request, or null for the default"},
     {"decoded_floor_bytes", [](const Options& o) { return Json(o.decoded_floor_bytes); },
      [](Options& o, const Json& v) { o.decoded_floor_bytes = v.get<size_t>(); }, &IsSize,
      "a whole number of bytes, 1 or more"},

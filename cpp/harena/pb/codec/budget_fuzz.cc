@@ -2,7 +2,7 @@
 // its limits allow by more than a page; what is accepted is the message that protobuf reads; what
 // is refused names a limit that stands; and nothing stays behind.
 //
-// The head's bytes choose the type; mode, page size, who counts, and which limits there are; how
+// The head's bytes choose the type; mode, page size, who parses, and which limits there are; how
 // tight they are; the pieces; and how often the wire is repeated. The rest is wire. `make fuzz`
 // runs it.
 #include <algorithm>
@@ -19,7 +19,6 @@
 #include "harena/pb/codec/test_fuzz_input.h"
 #include "harena/pb/codec/test_limited_parse.h"
 #include "harena/pb/reusable.h"
-#include "harena/pb/wire/heap_meter.h"
 #include "harena/pb/wire/walker.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
@@ -107,9 +106,9 @@ Case MakeCase(const FuzzInput& input, size_t page_bytes) {
 // Whether a part of the wire says that it is longer than what follows, or is no wire otherwise.
 bool IsBroken(const FuzzInput& input, const Case& one) {
   constexpr int kLevelsMax = 101;
-  wire::Walker walker(*wire::Shapes::OfGenerated(*input.subject->prototype->GetDescriptor()),
-                      one.wire.size(), kLevelsMax, wire::Strings::kOnHeap);
-  return !walker.Walk(one.wire.data(), one.wire.size());
+  return !wire::Walk(*wire::Shapes::OfGenerated(*input.subject->prototype->GetDescriptor()),
+                     one.wire, kLevelsMax)
+              .whole;
 }
 
 // protobuf's own verdict, and what it writes for what it read.
@@ -129,8 +128,8 @@ size_t AllowedBytes(const Case& one, const LimitedOutcome& outcome, size_t page_
                     bool text_keys) {
   const bool codec = one.options.mode == Mode::kCodec;
   // What docs/budgets.md says is not bounded: a string that comes twice; keys that protobuf keeps
-  // twice; in mode `codec` a string that is longer than what follows.
-  const size_t unbounded = one.wire.size() * (1 + (text_keys ? 1 : 0) + (codec ? 1 : 0));
+  // twice.
+  const size_t unbounded = one.wire.size() * (1 + (text_keys ? 1 : 0));
   // protobuf's own blocks are granted the rest of one of the default pool's pages.
   const size_t slack =
       one.options.mode == Mode::kArena ? PagePool::Default().options().page_bytes : page_bytes;
@@ -184,15 +183,14 @@ std::string Problem(const FuzzInput& input) {
   LimitedParses& parses = ParsesOn(what & 8);
   const size_t page_bytes = parses.pool().options().page_bytes;
   MakeTablesOf(*input.subject);
-  wire::HeapMeter::TurnOff(what & 4);
   const Case one = MakeCase(input, page_bytes);
   TrimPools();
   std::string bytes;
-  const LimitedOutcome outcome =
-      parses.Run({*input.subject, one.wire, one.chunk_bytes, (what & 16) != 0}, one.options,
-                 one.process_bytes_max, [&bytes](const google::protobuf::MessageLite& message) {
-                   bytes = StockBytes(static_cast<const google::protobuf::Message&>(message));
-                 });
+  const LimitedOutcome outcome = parses.Run(
+      {*input.subject, one.wire, one.chunk_bytes, (what & 16) != 0, (what & 4) != 0}, one.options,
+      one.process_bytes_max, [&bytes](const google::protobuf::MessageLite& message) {
+        bytes = StockBytes(static_cast<const google::protobuf::Message&>(message));
+      });
   bool accepted = false;
   const std::string expected =
       ParseByProtobuf(*input.subject, one.wire, one.options.depth_max, &accepted);
@@ -200,7 +198,7 @@ std::string Problem(const FuzzInput& input) {
   if (outcome.status == ParseStatus::kOk && accepted && bytes != expected) {
     problem += "reads\n  " + Hex(bytes) + "\nfor\n  " + Hex(expected);
   }
-  const bool text_keys = ProtobufReadsTextKeys(*input.subject, one.options.mode);
+  const bool text_keys = HasTextKeys(*input.subject);
   const size_t allowed = AllowedBytes(one, outcome, page_bytes, text_keys);
   // docs/budgets.md: protobuf's own code may believe what a string in such wire says.
   if (outcome.taken_bytes > allowed && !IsBroken(input, one)) {
@@ -211,7 +209,7 @@ std::string Problem(const FuzzInput& input) {
   problem += LeftBehind(outcome, key_bytes_max, parses.pool());
   if (problem.empty()) return problem;
   return std::string(input.subject->name()) + ", mode " + std::string(ToString(one.options.mode)) +
-         (what & 4 ? ", walked" : ", metered") + (what & 16 ? ", kept" : "") + ", pages of " +
+         (what & 4 ? ", by protobuf" : ", by code") + (what & 16 ? ", kept" : "") + ", pages of " +
          std::to_string(page_bytes) + ", pieces of " + std::to_string(one.chunk_bytes) +
          ", request_bytes_max " + std::to_string(one.options.request_bytes_max) +
          ", process_bytes_max " + std::to_string(one.process_bytes_max) + ", decoded_ratio_max " +

@@ -110,4 +110,18 @@ HARENA_INLINE bool CopyText(void* to, const void* from, size_t bytes) noexcept {
   return ((first | last) & 0x8080808080808080) == 0;
 }
 
+/// memcpy for a whole request. The C library's own copies much by `rep movsb`, which some
+/// processors do at a fraction of the speed (glibc's bug 30994: AMD from Zen 3 on, until 2.39).
+inline void CopyMuch(char* to, const char* from, size_t bytes) noexcept {
+  Lane lane;
+  for (; bytes >= 64; bytes -= 64) {
+    for (size_t i = 0; i < 64; i += 16) lane.Copy(to + i, from + i);
+    to += 64;
+    from += 64;
+    // Compilers would make a call of memcpy of this.
+    asm volatile("" ::: "memory");
+  }
+  std::memcpy(to, from, bytes);
+}
+
 }  // namespace harena::pb::codec

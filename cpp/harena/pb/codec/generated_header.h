@@ -7,7 +7,6 @@
 #include "harena/pb/codec/access.h"
 #endif
 #if HARENA_CODEC
-#include "harena/pb/codec/map_field.h"
 #include "harena/pb/codec/repeated.h"
 #include "harena/pb/codec/string_ptr.h"
 #endif

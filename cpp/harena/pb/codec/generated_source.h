@@ -14,8 +14,8 @@
 #include "harena/pb/codec/write_map.h"
 #endif
 #if HARENA_CODEC
-#include "harena/pb/codec/builder.h"
 #include "harena/pb/codec/delete_check.h"
+#include "harena/pb/codec/framework_parse.h"
 #include "harena/pb/codec/read.h"
 #include "harena/pb/codec/read_map.h"
 #endif

@@ -19,8 +19,6 @@
 #include "harena/pb/message_arena.h"
 #include "harena/pb/reusable.h"
 #include "harena/pb/test_wire.h"
-#include "harena/pb/wire/heap_meter.h"
-#include "harena/pb/wire/shape.h"
 #include "harena/test/codec_scalars2.pb.h"
 #include "tests/safety_count.h"
 
@@ -36,12 +34,9 @@ constexpr std::pair<Mode, bool> kWays[] = {{Mode::kArena, false},
                                            {Mode::kReuse, true},
                                            {Mode::kCodec, false}};
 
-// With the meter, and without it: then the wire is walked through, as with other protobufs.
+// By generated parsers, and by protobuf's own: then the wire is walked through.
 class Hostile : public testing::TestWithParam<bool> {
  protected:
-  Hostile() { wire::HeapMeter::TurnOff(!GetParam()); }
-  ~Hostile() override { wire::HeapMeter::TurnOff(false); }
-
   static PagePoolOptions PoolOptions() {
     PagePoolOptions options = TestOptions();
     options.page_bytes = kPageBytes;
@@ -50,7 +45,11 @@ class Hostile : public testing::TestWithParam<bool> {
 
   LimitedOutcome Run(const Subject& subject, Mode mode, size_t bytes_max, const std::string& wire,
                      size_t chunk_bytes, bool kept = false) {
-    return parses_.Run({.subject = subject, .wire = wire, .chunk_bytes = chunk_bytes, .kept = kept},
+    return parses_.Run({.subject = subject,
+                        .wire = wire,
+                        .chunk_bytes = chunk_bytes,
+                        .kept = kept,
+                        .by_protobuf = !GetParam()},
                        {.mode = mode, .request_bytes_max = bytes_max});
   }
 
@@ -59,7 +58,7 @@ class Hostile : public testing::TestWithParam<bool> {
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Hostile, testing::Bool(), [](const auto& info) {
-  return std::string(info.param ? "metered" : "walked");
+  return std::string(info.param ? "by_code" : "by_protobuf");
 });
 
 TEST_P(Hostile, NothingTakesMoreThanItsBudgetAndWhatFitsIsServed) {
@@ -81,23 +80,17 @@ TEST_P(Hostile, NothingTakesMoreThanItsBudgetAndWhatFitsIsServed) {
           const std::string what = std::string(subject.name()) + ", kind " + std::to_string(kind) +
                                    ", round " + std::to_string(round) + ", mode " +
                                    std::string(ToString(mode)) + (kept ? ", kept" : "");
-          const bool text_keys = ProtobufReadsTextKeys(subject, mode);
+          const bool text_keys = HasTextKeys(subject);
           const LimitedOutcome free = Run(subject, mode, kUnlimitedBytes, wire, chunk_bytes);
           const size_t need_bytes = free.page_bytes + free.heap_bytes;
-          // Lists that are not seen whole grow by doubling, and near a limit the wire is cut.
-          const LimitedOutcome cut = Run(subject, mode, kUnlimitedBytes, wire, 500);
           // What protobuf keeps on the heap is charged with the wire, whether that is strings or
-          // not; a fifth of the limit is for what may come. Where there is much of it, it is looked
-          // at seldom, and as much again may be held meanwhile; and for vectors of unknown fields
-          // that are full, what they grow to.
-          size_t charged_bytes =
-              std::max(free.page_bytes, cut.page_bytes) + wire.size() + 3 * free.heap_bytes;
-          // Walking charges vectors of unknown fields with what they take while they grow.
-          if (!GetParam() || !wire::ReadsInOrder(*subject.prototype))
-            charged_bytes += free.heap_bytes;
+          // not. Vectors of unknown fields are charged with what they take while they grow, and the
+          // wire is gathered in a block of its own.
+          size_t charged_bytes = free.page_bytes + 3 * wire.size() + 4 * free.heap_bytes;
           // What it has from before counts too, and maps take all anew.
           if (kept) charged_bytes += free.page_bytes;
-          const size_t sure_bytes = charged_bytes + charged_bytes / 4 + 2 * kPageBytes;
+          // And what is there only while it is parsed stands in pages of its own.
+          const size_t sure_bytes = charged_bytes + charged_bytes / 4 + 4 * kPageBytes;
           for (size_t bytes_max :
                {2 * kPageBytes + Below(random, need_bytes + 1), need_bytes, sure_bytes}) {
             bytes_max = std::max(bytes_max, 2 * kPageBytes);
@@ -169,7 +162,7 @@ TEST_P(Hostile, PathsOfMissingFieldsAreNotListedWithinALimit) {
 }
 
 // The same where a framework parses: protobuf's own frame would list them after our parser.
-TEST(GuardedParse, PathsOfMissingFieldsAreNotListedWithinALimit) {
+TEST(ExpectedParse, PathsOfMissingFieldsAreNotListedWithinALimit) {
   PagePool pool(TestOptions());
   const std::string wire = WireWithoutRequiredFields();
   for (const Mode mode : {Mode::kArena, Mode::kPages, Mode::kCodec}) {
@@ -179,7 +172,7 @@ TEST(GuardedParse, PathsOfMissingFieldsAreNotListedWithinALimit) {
                    .mode = mode});
       auto* message = scope.CreateMessage<harena::test::codec::Required2>();
       MessageArena& home = MessageArena::Of(scope);
-      home.GuardParse(*message, RequiredFields::kMustBeThere);
+      home.ExpectParse(*message, RequiredFields::kMustBeThere);
       HeapWatch watch([] { return size_t{0}; });
       const auto listed = LogOf([&] { EXPECT_FALSE(message->ParseFromString(wire)); });
       EXPECT_EQ(listed.empty(), limited) << ToString(mode);
@@ -212,12 +205,12 @@ TEST(MissingFields, AreListedOnlyWithoutALimit) {
   EXPECT_EQ(MissingFields(scope, *inner), "");
 }
 
-TEST(GuardedParse, RequiredFieldsMayBeMissingWhereTheFrameworkSaysSo) {
+TEST(ExpectedParse, RequiredFieldsMayBeMissingWhereTheFrameworkSaysSo) {
   PagePool pool(TestOptions());
   for (const Mode mode : {Mode::kArena, Mode::kPages, Mode::kCodec}) {
     Scope scope({.request_bytes_max = kMiB, .page_pool = &pool, .mode = mode});
     auto* message = scope.CreateMessage<harena::test::codec::Required2>();
-    MessageArena::Of(scope).GuardParse(*message, RequiredFields::kMayBeMissing);
+    MessageArena::Of(scope).ExpectParse(*message, RequiredFields::kMayBeMissing);
     EXPECT_TRUE(message->ParsePartialFromString(pb::test::Field(5, ""))) << ToString(mode);
     EXPECT_EQ(message->children_size(), 1);
     EXPECT_FALSE(MessageArena::Of(scope).malformed_parse());

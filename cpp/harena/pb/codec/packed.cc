@@ -117,7 +117,7 @@ int CountVarints(const char* data, int size) noexcept {
 }
 
 template <Varint kKind, typename T>
-bool ReadVarints(const char* ptr, const char* end, T* values) noexcept {
+T* ReadVarints(const char* ptr, const char* end, T* values) noexcept {
 #if HARENA_BMI2
   if (HARENA_LIKELY(has_fast_bmi2)) return bmi2::ReadVarints<kKind>(ptr, end, values);
 #endif
@@ -132,13 +132,13 @@ uint8_t* PutVarints(uint8_t* to, const T* values, int count) noexcept {
   return any::PutVarints<kType>(to, values, count);
 }
 
-template bool ReadVarints<Varint::kPlain>(const char*, const char*, bool*) noexcept;
-template bool ReadVarints<Varint::kPlain>(const char*, const char*, int32_t*) noexcept;
-template bool ReadVarints<Varint::kPlain>(const char*, const char*, int64_t*) noexcept;
-template bool ReadVarints<Varint::kPlain>(const char*, const char*, uint32_t*) noexcept;
-template bool ReadVarints<Varint::kPlain>(const char*, const char*, uint64_t*) noexcept;
-template bool ReadVarints<Varint::kZigZag32>(const char*, const char*, int32_t*) noexcept;
-template bool ReadVarints<Varint::kZigZag64>(const char*, const char*, int64_t*) noexcept;
+template bool* ReadVarints<Varint::kPlain>(const char*, const char*, bool*) noexcept;
+template int32_t* ReadVarints<Varint::kPlain>(const char*, const char*, int32_t*) noexcept;
+template int64_t* ReadVarints<Varint::kPlain>(const char*, const char*, int64_t*) noexcept;
+template uint32_t* ReadVarints<Varint::kPlain>(const char*, const char*, uint32_t*) noexcept;
+template uint64_t* ReadVarints<Varint::kPlain>(const char*, const char*, uint64_t*) noexcept;
+template int32_t* ReadVarints<Varint::kZigZag32>(const char*, const char*, int32_t*) noexcept;
+template int64_t* ReadVarints<Varint::kZigZag64>(const char*, const char*, int64_t*) noexcept;
 
 template uint8_t* PutVarints<WireFormatLite::TYPE_BOOL>(uint8_t*, const bool*, int) noexcept;
 template uint8_t* PutVarints<WireFormatLite::TYPE_ENUM>(uint8_t*, const int32_t*, int) noexcept;

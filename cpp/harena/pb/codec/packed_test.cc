@@ -66,8 +66,9 @@ void WritesAndReads() {
 
     const std::string input = stock + std::string(16, '\xff');
     ASSERT_EQ(CountVarints(input.data(), static_cast<int>(stock.size())), count);
-    const auto values = std::make_unique<T[]>(count);
-    ASSERT_TRUE(ReadVarints<kKind>(input.data(), input.data() + stock.size(), values.get()));
+    const auto values = std::make_unique<T[]>(count + 2);
+    ASSERT_EQ(ReadVarints<kKind>(input.data(), input.data() + stock.size(), values.get()),
+              values.get() + count);
     ASSERT_TRUE(std::equal(part, part + count, values.get())) << count;
   }
 }
@@ -90,8 +91,9 @@ TEST(Packed, NumbersOfMoreThanTenBytesAreRefused) {
       input += std::string(length - 1, '\x80') + '\x01';
       const size_t size = input.size();
       input += std::string(16, '\0');
-      std::vector<uint64_t> values(before + 1);
-      EXPECT_FALSE(ReadVarints<Varint::kPlain>(input.data(), input.data() + size, values.data()));
+      std::vector<uint64_t> values(before + 3);
+      EXPECT_EQ(ReadVarints<Varint::kPlain>(input.data(), input.data() + size, values.data()),
+                nullptr);
     }
   }
 }
@@ -102,9 +104,9 @@ TEST(Packed, TenBytesThatSayMoreThan64BitsAreReadAsProtobufReadsThem) {
     const std::string input = nine + last + std::string(16, '\0');
     uint64_t stock;
     ASSERT_NE(google::protobuf::internal::VarintParse(input.data(), &stock), nullptr);
-    uint64_t value = 0;
-    EXPECT_TRUE(ReadVarints<Varint::kPlain>(input.data(), input.data() + 10, &value));
-    EXPECT_EQ(value, stock);
+    uint64_t values[3] = {};
+    EXPECT_EQ(ReadVarints<Varint::kPlain>(input.data(), input.data() + 10, values), values + 1);
+    EXPECT_EQ(values[0], stock);
   }
 }
 

@@ -1,23 +1,28 @@
-// What generated parsers are made of. They read from protobuf's own parse context, so that chunks,
-// limits, nesting and the ends of groups are handled by the code that stock parsing uses.
+// What generated parsers are made of. Each function reads what stands at `ptr`, behind a tag, and
+// gives back where that ends: at `end` or before, or, for a number that goes on behind its message,
+// a little after, which the message's loop notices. Null on bad input.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <google/protobuf/generated_message_util.h>
-#include <google/protobuf/parse_context.h>
 #include <google/protobuf/repeated_field.h>
 #include <google/protobuf/wire_format_lite.h>
 
 #include "harena/base/compiler.h"
-#include "harena/pb/codec/builder.h"
+#include "harena/pb/codec/by_protobuf.h"
 #include "harena/pb/codec/packed.h"
+#include "harena/pb/codec/parser.h"
 #include "harena/pb/codec/varint.h"
-#include "harena/pb/layout/parse_window.h"
 #include "harena/pb/layout/pointers_window.h"
+#include "harena/pb/layout/repeated_window.h"
 
 #if HARENA_CODEC
 namespace harena::pb::codec {
@@ -25,104 +30,108 @@ namespace harena::pb::codec {
 using google::protobuf::RepeatedField;
 using google::protobuf::RepeatedPtrField;
 using google::protobuf::internal::ArenaStringPtr;
-using google::protobuf::internal::ParseContext;
-
-/// Reads the length and the bytes of a string. `*text` is good until the next read. Null on bad
-/// input.
-const char* ReadCutText(const char* ptr, int size, ParseContext* context, Builder& builder,
-                        std::string_view* text);
-
-HARENA_INLINE const char* ReadText(const char* ptr, ParseContext* context, Builder& builder,
-                                   std::string_view* text) {
-  int size;
-  ptr = ReadLength(ptr, &size);
-  if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
-  if (HARENA_LIKELY(size <= layout::BytesInBuffer(*context, ptr) + ParseContext::kSlopBytes)) {
-    *text = {ptr, static_cast<size_t>(size)};
-    return ptr + size;
-  }
-  return ReadCutText(ptr, size, context, builder, text);
-}
 
 /// Whether `text` may be the value of the field of that full name; null stands for a field whose
 /// bytes may be anything. Where it may not, that is logged as protobuf does.
 bool CheckUtf8(std::string_view text, const char* utf8_name);
 
+/// The same for a text of the wire.
+HARENA_INLINE bool CheckUtf8InWire(const Parser& parser, const char* text, size_t size,
+                                   const char* utf8_name) {
+  if (utf8_name == nullptr) return true;
+  if (parser.frozen() && HARENA_LIKELY(parser.IsAscii(text, size))) return true;
+  return CheckUtf8({text, size}, utf8_name);
+}
+
+/// Makes `text` the value of `field` of an open message. False when it is no UTF-8 and has to be.
+bool SetOpenString(Parser& parser, ArenaStringPtr& field, std::string_view text,
+                   const char* utf8_name);
+
 /// Reads a string or bytes field.
-HARENA_NOINLINE const char* ReadString(const char* ptr, ParseContext* context, Builder& builder,
-                                       ArenaStringPtr& field, const char* utf8_name);
+HARENA_INLINE const char* ReadString(const char* ptr, const char* end, Parser& parser,
+                                     ArenaStringPtr& field, const char* utf8_name) {
+  size_t size;
+  ptr = ReadLength(ptr, end, &size);
+  if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
+  if (HARENA_UNLIKELY(!parser.frozen())) {
+    return SetOpenString(parser, field, {ptr, size}, utf8_name) ? ptr + size : nullptr;
+  }
+  Parser::SetImage(field, parser.NewImage(ptr, size));
+  return CheckUtf8InWire(parser, ptr, size, utf8_name) ? ptr + size : nullptr;
+}
 
 /// Reads the elements of a repeated string or bytes field that follow each other, each but the
 /// first behind `tag`.
-const char* ReadRepeatedString(const char* ptr, ParseContext* context, Builder& builder,
+const char* ReadRepeatedString(const char* ptr, const char* end, Parser& parser,
                                RepeatedPtrField<std::string>& field, const char* utf8_name,
                                uint32_t tag);
 
-/// Whether `message` is built by `builder`. Below a message that may be changed there may be parts
-/// that somebody made elsewhere; these are parsed as protobuf finds right for where they live.
+/// Puts what is pending from `first` on into `field`, whose array then has the right size.
 template <typename T>
-HARENA_INLINE bool IsBuiltBy(const T& message, const Builder& builder) noexcept {
-  return HARENA_LIKELY(builder.frozen()) || message.GetArena() == builder.arena();
+HARENA_INLINE void AppendPending(Parser& parser, RepeatedPtrField<T>& field, size_t first) {
+  const size_t count = parser.pending_count() - first;
+  if (HARENA_LIKELY(!layout::HasArray(field))) {
+    layout::SetArray(field, parser.Allocate(layout::ArrayBytes(count)), parser.pending() + first,
+                     count);
+  } else {
+    layout::Append(field, parser.pending() + first, count);
+  }
+  parser.DropPendingFrom(first);
 }
 
 /// Reads a message field that is not a group into `message`.
 template <typename T>
-HARENA_NOINLINE const char* ReadMessage(const char* ptr, ParseContext* context, Builder& builder,
-                                        T* message) {
+HARENA_INLINE const char* ReadMessage(const char* ptr, const char* end, Parser& parser,
+                                      T* message) {
+  size_t size;
+  ptr = ReadLength(ptr, end, &size);
+  if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
   if constexpr (HasCodec<T>) {
-    if (HARENA_UNLIKELY(!IsBuiltBy(*message, builder))) return context->ParseMessage(message, ptr);
-    int size;
-    ptr = ReadLength(ptr, &size);
-    if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
-    const int outer_limit = layout::PushLimit(*context, ptr, size);
-    if (HARENA_UNLIKELY(--layout::DepthLeft(*context) < 0)) return builder.TooDeep();
-    ptr = Access::Parse(*message, ptr, context, builder);
-    ++layout::DepthLeft(*context);
-    // After an error the limits mean nothing any more.
-    if (HARENA_UNLIKELY(ptr == nullptr || !layout::PopLimit(*context, outer_limit))) return nullptr;
-    return ptr;
+    // Below a message that may be changed there may be parts that somebody made elsewhere.
+    if (HARENA_UNLIKELY(!parser.frozen()) && message->GetArena() != parser.arena()) {
+      return ReadByProtobuf(ptr, ptr + size, parser, *message) ? ptr + size : nullptr;
+    }
+    if (HARENA_UNLIKELY(!parser.Enter())) return nullptr;
+    if (HARENA_UNLIKELY(!Access::Parse(*message, ptr, ptr + size, parser))) return parser.Fail();
+    parser.Leave();
+    return ptr + size;
   } else {
-    builder.DoubtRequired();
-    return builder.AllowHeap(context, ptr) ? context->ParseMessage(message, ptr) : nullptr;
+    return ReadByProtobuf(ptr, ptr + size, parser, *message) ? ptr + size : nullptr;
   }
 }
 
 /// The same for a group, whose end tag is `tag` + 1.
 template <typename T>
-const char* ReadGroup(const char* ptr, ParseContext* context, Builder& builder, T* message,
-                      uint32_t tag) {
+const char* ReadGroup(const char* ptr, const char* end, Parser& parser, T* message, uint32_t tag) {
   if constexpr (HasCodec<T>) {
-    if (!IsBuiltBy(*message, builder)) return context->ParseGroup(message, ptr, tag);
-    struct {
-      T* message;
-      Builder& builder;
-      // As protobuf calls it.
-      const char* _InternalParse(  // NOLINT(bugprone-reserved-identifier)
-          const char* at, ParseContext* in) {
-        return Access::Parse(*message, at, in, builder);
-      }
-    } body{message, builder};
-    return context->ParseGroup(&body, ptr, tag);
-  } else {
-    builder.DoubtRequired();
-    return builder.AllowHeap(context, ptr) ? context->ParseGroup(message, ptr, tag) : nullptr;
+    if (HARENA_LIKELY(parser.frozen() || message->GetArena() == parser.arena())) {
+      if (!parser.Enter() || Access::Parse(*message, ptr, end, parser)) return nullptr;
+      parser.Leave();
+      uint32_t end_tag;
+      const char* const group_end = parser.TakeEnd(&end_tag);
+      return end_tag == tag + 1 ? group_end : nullptr;
+    }
   }
+  const char* body_end = ptr;
+  const char* const group_end = SkipGroup(tag, ptr, end, parser, &body_end);
+  if (group_end == nullptr) return nullptr;
+  return ReadByProtobuf(ptr, body_end, parser, *message) ? group_end : nullptr;
 }
 
-/// Elements of a repeated field that follow each other. Frozen, they are gathered on the builder's
-/// stack and put into an array of the right size once their number is known.
+/// Elements of a repeated field of messages that follow each other. Frozen, they are pending until
+/// their number is known.
 template <typename T>
-class Run {
+class ElementReader {
  public:
-  Run(RepeatedPtrField<T>& field, Builder& builder) noexcept
-      : field_(field), builder_(builder), base_(builder.gathered().size()) {}
+  ElementReader(RepeatedPtrField<T>& field, Parser& parser) noexcept
+      : field_(field), parser_(parser), first_(parser.pending_count()) {}
 
   /// A new element.
-  HARENA_NOINLINE T* Add() {
+  HARENA_INLINE T* Add() {
     if constexpr (HasCodec<T>) {
-      if (HARENA_LIKELY(builder_.frozen())) {
-        T* const message = builder_.NewMessage<T>();
-        builder_.Gather(message);
+      if (HARENA_LIKELY(parser_.frozen())) {
+        T* const message = parser_.NewMessage<T>();
+        parser_.Push(message);
         return message;
       }
     }
@@ -130,52 +139,94 @@ class Run {
   }
 
   HARENA_NOINLINE void End() {
-    auto& gathered = builder_.gathered();
-    if (gathered.size() == base_) return;
-    layout::Append(field_, gathered.data() + base_, gathered.size() - base_);
-    gathered.resize(base_);
+    if (parser_.pending_count() != first_) AppendPending(parser_, field_, first_);
   }
 
  private:
   RepeatedPtrField<T>& field_;
-  Builder& builder_;
-  const size_t base_;
+  Parser& parser_;
+  const size_t first_;
 };
 
-/// Reads a packed field of varints. `stock` is protobuf's own function for it, for what a chunk's
-/// end cuts in two.
-template <Varint kKind, typename T, typename Stock>
-HARENA_NOINLINE const char* ReadPackedVarints(const char* ptr, ParseContext* context,
-                                              Builder& builder, RepeatedField<T>& field,
-                                              Stock stock) {
-  const char* const start = ptr;
-  int size;
-  ptr = ReadLength(ptr, &size);
-  if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
-  if (HARENA_UNLIKELY(size > layout::BytesInBuffer(*context, ptr))) return stock(start);
-  const char* const end = ptr + size;
-  // Nothing, or a last number that goes on behind the end.
-  if (HARENA_UNLIKELY(size == 0)) return ptr;
+/// protobuf's arena wants arrays back that hold no fewer than so many numbers.
+template <typename T>
+inline constexpr size_t kNumbersMin = sizeof(layout::RepeatedHeader) / sizeof(T);
+
+/// What stands in front of an array of numbers, at `place`, and the array.
+template <typename T>
+HARENA_INLINE T* NumbersAt(void* place, google::protobuf::Arena* arena) {
+  return reinterpret_cast<T*>(::new (place) layout::RepeatedHeader{arena} + 1);
+}
+/// REQUIRES: the field has no array.
+template <typename T>
+HARENA_INLINE void SetNumbers(RepeatedField<T>& field, T* numbers, size_t count) noexcept {
+  layout::ElementsOf(field) = numbers;
+  layout::SizeOf(field) = static_cast<int>(count);
+  layout::CapacityOf(field) = static_cast<int>(std::max(count, kNumbersMin<T>));
+}
+
+/// Reads a packed field of varints.
+template <Varint kKind, typename T>
+HARENA_NOINLINE const char* ReadPackedVarints(const char* ptr, const char* end, Parser& parser,
+                                              RepeatedField<T>& field) {
+  size_t size;
+  ptr = ReadLength(ptr, end, &size);
+  if (HARENA_UNLIKELY(ptr == nullptr) || size == 0) return ptr;
+  end = ptr + size;
+  // A last number that goes on behind the end.
   if (HARENA_UNLIKELY(static_cast<uint8_t>(end[-1]) >= 0x80)) return nullptr;
+  if (HARENA_LIKELY(parser.frozen() && layout::CapacityOf(field) == 0)) {
+    // Two are what ReadVarints() may write beyond the numbers.
+    constexpr size_t kMore = std::max<size_t>(2, kNumbersMin<T>);
+    constexpr size_t kHeaderBytes = sizeof(layout::RepeatedHeader);
+    // Room for the most there may be.
+    size_t room_bytes = kHeaderBytes + (size + kMore) * sizeof(T);
+    if (HARENA_UNLIKELY(!parser.IsLittle(room_bytes))) {
+      const auto count = static_cast<size_t>(CountVarints(ptr, static_cast<int>(size)));
+      room_bytes = kHeaderBytes + (count + kMore) * sizeof(T);
+    }
+    T* const numbers = NumbersAt<T>(parser.AllocateForAWhile(room_bytes), parser.arena());
+    T* const numbers_end = ReadVarints<kKind>(ptr, end, numbers);
+    if (HARENA_UNLIKELY(numbers_end == nullptr)) return nullptr;
+    parser.KeepUpTo(std::max(numbers_end, numbers + kNumbersMin<T>));
+    SetNumbers(field, numbers, static_cast<size_t>(numbers_end - numbers));
+    return end;
+  }
+  const int count = CountVarints(ptr, static_cast<int>(size));
   const int before = field.size();
-  const int count = CountVarints(ptr, size);
-  builder.Reserve(field, count);
-  if (HARENA_LIKELY(ReadVarints<kKind>(ptr, end, field.AddNAlreadyReserved(count)))) return end;
+  field.Reserve(before + count + 2);
+  T* const numbers = field.AddNAlreadyReserved(count);
+  if (HARENA_LIKELY(ReadVarints<kKind>(ptr, end, numbers) != nullptr)) return end;
   field.Truncate(before);
   return nullptr;
 }
 
-/// Makes room for the packed numbers of fixed size whose length is at `ptr`, when all of them are
-/// there. Whoever reads them then needs no more.
+/// Reads a packed field of numbers of fixed size.
 template <typename T>
-void ReservePackedFixed(const char* ptr, ParseContext* context, Builder& builder,
-                        RepeatedField<T>& field) {
-  int size;
-  ptr = ReadLength(ptr, &size);
-  if (ptr == nullptr || size > layout::BytesInBuffer(*context, ptr)) return;
-  const int count = size / static_cast<int>(sizeof(T));
-  if (count != 0) builder.Reserve(field, count);
+HARENA_NOINLINE const char* ReadPackedFixed(const char* ptr, const char* end, Parser& parser,
+                                            RepeatedField<T>& field) {
+  size_t size;
+  ptr = ReadLength(ptr, end, &size);
+  if (HARENA_UNLIKELY(ptr == nullptr || size % sizeof(T) != 0)) return nullptr;
+  if (size == 0) return ptr;
+  const size_t count = size / sizeof(T);
+  if (HARENA_LIKELY(parser.frozen() && layout::CapacityOf(field) == 0)) {
+    const size_t bytes =
+        sizeof(layout::RepeatedHeader) + std::max(size, kNumbersMin<T> * sizeof(T));
+    T* const numbers = NumbersAt<T>(parser.Allocate(bytes), parser.arena());
+    std::memcpy(numbers, ptr, size);
+    SetNumbers(field, numbers, count);
+    return ptr + size;
+  }
+  field.Reserve(field.size() + static_cast<int>(count));
+  std::memcpy(field.AddNAlreadyReserved(static_cast<int>(count)), ptr, size);
+  return ptr + size;
 }
+
+/// Reads a packed field of a closed enum: values that have no name become unknown fields.
+const char* ReadPackedClosedEnum(const char* ptr, const char* end, Parser& parser,
+                                 RepeatedField<int>& field, bool (*is_valid)(int), int number,
+                                 google::protobuf::internal::InternalMetadata& metadata);
 
 }  // namespace harena::pb::codec
 #endif  // HARENA_CODEC

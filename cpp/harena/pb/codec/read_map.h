@@ -2,78 +2,55 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
-#include "harena/pb/codec/map_field.h"
+#include <google/protobuf/map_field.h>
+
 #include "harena/pb/codec/read.h"
 #include "harena/pb/codec/string_bodies.h"
-#include "harena/pb/codec/wire.h"
 
 #if HARENA_CODEC
 namespace harena::pb::codec {
 
 using google::protobuf::internal::WireFormatLite;
 
-/// A key or a value while its entry is being read. Scalars stand for themselves.
-template <WireFormatLite::FieldType kType, typename T>
-class MapPart {
- public:
-  static constexpr bool kIsString = false;
+/// What is not there, where the sixteen bytes of a short text can be read.
+inline constexpr char kNoText[16] = {};
 
-  const char* Read(const char* ptr, ParseContext*, Builder&, const char*) {
-    using google::protobuf::internal::UnalignedLoad;
-    if constexpr (kWireType == WireFormatLite::WIRETYPE_FIXED32 ||
-                  kWireType == WireFormatLite::WIRETYPE_FIXED64) {
-      value_ = UnalignedLoad<T>(ptr);
+/// A key or a value as it is on the wire. Numbers stand for themselves, all else for its bytes.
+template <WireFormatLite::FieldType kType, typename T>
+struct MapPart {
+  static constexpr WireFormatLite::WireType kWireType = WireTypeOf(kType);
+  static constexpr bool kIsNumber = kWireType != WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+
+  const char* Read(const char* ptr, const char* end, Parser& parser, const char* utf8_name) {
+    ++count;
+    if constexpr (!kIsNumber) {
+      ptr = ReadLength(ptr, end, &size);
+      if (ptr == nullptr || !CheckUtf8InWire(parser, ptr, size, utf8_name)) return nullptr;
+      text = ptr;
+      return ptr + size;
+    } else if constexpr (kWireType != WireFormatLite::WIRETYPE_VARINT) {
+      number = google::protobuf::internal::UnalignedLoad<T>(ptr);
       return ptr + sizeof(T);
     } else {
       uint64_t bits;
       ptr = ReadVarint(ptr, &bits);
-      if constexpr (kType == WireFormatLite::TYPE_SINT32) {
-        value_ = FromVarint<T, Varint::kZigZag32>(bits);
-      } else if constexpr (kType == WireFormatLite::TYPE_SINT64) {
-        value_ = FromVarint<T, Varint::kZigZag64>(bits);
-      } else {
-        value_ = FromVarint<T, Varint::kPlain>(bits);
-      }
+      constexpr Varint kKind = kType == WireFormatLite::TYPE_SINT32   ? Varint::kZigZag32
+                               : kType == WireFormatLite::TYPE_SINT64 ? Varint::kZigZag64
+                                                                      : Varint::kPlain;
+      number = FromVarint<T, kKind>(bits);
       return ptr;
     }
   }
-  T& value() noexcept { return value_; }
 
-  static constexpr WireFormatLite::WireType kWireType = WireTypeOf(kType);
-
- private:
-  T value_{};
-};
-
-/// A string value stands as an image: a chunk's end may come between key and value.
-template <WireFormatLite::FieldType kType>
-class MapPart<kType, std::string> {
- public:
-  static constexpr bool kIsString = true;
-  static constexpr WireFormatLite::WireType kWireType = WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
-
-  MapPart() noexcept { layout::StringImage::Write(image_, "", 0); }
-
-  const char* Read(const char* ptr, ParseContext* context, Builder& builder,
-                   const char* utf8_name) {
-    std::string_view text;
-    ptr = ReadText(ptr, context, builder, &text);
-    if (ptr == nullptr || !CheckUtf8(text, utf8_name)) return nullptr;
-    builder.WriteImage(image_, text);
-    return ptr;
-  }
-  const std::string& value() const noexcept {
-    return *reinterpret_cast<const std::string*>(image_);
-  }
-
- private:
-  alignas(std::string) char image_[sizeof(std::string)];
+  std::conditional_t<kIsNumber, T, char> number{};
+  const char* text = kNoText;
+  size_t size = 0;
+  int count = 0;  // of times that it was there
 };
 
 /// Makes a map's new value empty, and tells that its key has a destructor by then.
@@ -91,122 +68,149 @@ class EmptyValue {
   bool* key_has_destructor_;
 };
 
-/// A string key is an ordinary string: the map moves it into its node and gives the node a
-/// destructor, all before anybody could note down where that is.
-class MapKeyString {
- public:
-  static constexpr bool kIsString = true;
-  static constexpr WireFormatLite::WireType kWireType = WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+inline void EndKey(void* key) noexcept { EndString(*static_cast<std::string*>(key)); }
 
-  const char* Read(const char* ptr, ParseContext* context, Builder& builder,
-                   const char* utf8_name) {
-    std::string_view text;
-    ptr = ReadText(ptr, context, builder, &text);
-    if (ptr == nullptr || !CheckUtf8(text, utf8_name)) return nullptr;
-    if (text.size() > layout::StringImage::kLocalMax && !builder.AllowStrings()) return nullptr;
-    EndString(value_);
-    MakeString(&value_, text);
-    return ptr;
-  }
-  MapKeyString() = default;
-  ~MapKeyString() { EndString(value_); }
-  MapKeyString(const MapKeyString&) = delete;
-  MapKeyString& operator=(const MapKeyString&) = delete;
-
-  /// try_emplace() with an empty value.
-  template <typename Map>
-  auto MoveInto(Map& map) {
-    // The map moves the key into a node of its own, registers a destructor for it and makes the
-    // value, in this order. When memory is refused after the first, the body is nobody's but ours.
-    const layout::StringImage body = reinterpret_cast<const layout::StringImage&>(value_);
-    const bool local = layout::IsLocal(value_);
-    bool has_destructor = false;
-    try {
-      return map.try_emplace(std::move(value_),
-                             EmptyValue<typename Map::mapped_type>(&has_destructor));
-    } catch (...) {
-      if (!local && layout::IsLocal(value_) && !has_destructor) {
-        reinterpret_cast<layout::StringImage&>(value_) = body;
-      }
-      throw;
+/// The place of the value of that key in the map, where it is empty or what it was. The key is an
+/// ordinary string: the map moves it into its node and gives the node a destructor, all before
+/// anybody could note down where that is. But its body is one that another string has left behind,
+/// and is kept for the next request. REQUIRES: string images work, and values are no messages.
+template <typename Map>
+auto PlaceForText(Map& map, std::string_view text, google::protobuf::Arena& arena) {
+  alignas(std::string) char place[sizeof(std::string)];
+  std::string& key = *MakeString(place, text);
+  struct KeyEnd {
+    ~KeyEnd() { EndString(key); }
+    std::string& key;
+  } key_end{key};
+  const bool local = layout::IsLocal(key);
+  const layout::StringImage body = reinterpret_cast<const layout::StringImage&>(key);
+  bool has_destructor = false;
+  try {
+    const auto result =
+        map.try_emplace(std::move(key), EmptyValue<typename Map::mapped_type>(&has_destructor));
+    if (!local && result.second) {
+      arena.OwnCustomDestructor(const_cast<std::string*>(&result.first->first), &EndKey);
     }
-  }
-
- private:
-  std::string value_;
-};
-
-template <typename ValuePart, typename T>
-HARENA_INLINE void Put(ValuePart& part, T& value, Builder& builder) {
-  if constexpr (ValuePart::kIsString) {
-    // protobuf will run the destructor of a value. Cleanups run last made first, so this one makes
-    // it the empty string before; and it is there before there is something to make empty.
-    if (part.value().size() > layout::StringImage::kLocalMax) {
-      builder.arena()->OwnCustomDestructor(&value, &layout::StringImage::Defuse);
+    return result;
+  } catch (...) {
+    // The map moves the key into a node of its own, registers a destructor for it, makes the value
+    // and links the node, in this order. When memory is refused after the first, the body is
+    // nobody's but ours.
+    if (!local && layout::IsLocal(key) && !has_destructor) {
+      reinterpret_cast<layout::StringImage&>(key) = body;
     }
-    layout::StringImage::Share(&value, part.value());
-  } else {
-    value = part.value();
+    throw;
   }
 }
 
-inline void EndKey(void* key) noexcept { EndString(*static_cast<std::string*>(key)); }
+template <typename Map, typename KeyPart>
+auto PlaceFor(Map& map, const KeyPart& key, Parser& parser) {
+  if constexpr (KeyPart::kIsNumber) {
+    return map.try_emplace(key.number);
+  } else {
+    // The map's own, and the one that is brought.
+    parser.Charge(2 * StringBodyBytes(key.size));
+    constexpr bool kMessages =
+        std::is_base_of_v<google::protobuf::MessageLite, typename Map::mapped_type>;
+    if constexpr (!kMessages) {
+      if (HARENA_LIKELY(parser.frozen() || layout::StringImagesWork())) {
+        return PlaceForText(map, {key.text, key.size}, *parser.arena());
+      }
+    }
+    const std::string brought(key.text, key.size);
+    return map.try_emplace(brought);
+  }
+}
 
-/// Reads one entry of a map whose values are neither messages nor enums of a closed set.
+/// Makes a text the value of a map's entry.
+void SetMapString(Parser& parser, std::string& value, std::string_view text);
+
+/// Parses the value of a map's entry, all of the times that it is in the entry.
+template <typename T>
+bool ParseMapMessage(const char* ptr, const char* end, Parser& parser, uint32_t value_tag,
+                     T& message) {
+  while (ptr < end) {
+    uint32_t tag;
+    ptr = google::protobuf::internal::ReadTag(ptr, &tag);
+    if (tag == value_tag) {
+      ptr = ReadMessage(ptr, end, parser, &message);
+    } else {
+      ptr = SkipField(tag, ptr, end, parser);
+    }
+    if (ptr == nullptr) return false;
+  }
+  return true;
+}
+
+/// Reads one entry by protobuf's own code, which `wrapper` calls. Enums of a closed set need it:
+/// what has no name is kept among the unknown fields of the message.
+template <typename Wrapper>
+const char* ReadMapEntryByProtobuf(const char* ptr, const char* end, Parser& parser,
+                                   Wrapper& wrapper) {
+  size_t size;
+  ptr = ReadLength(ptr, end, &size);
+  if (ptr == nullptr || !parser.Enter()) return nullptr;
+  ChargeUnknownEntry(parser, size);
+  const auto read = [&](const char* at, google::protobuf::internal::ParseContext* context) {
+    return wrapper._InternalParse(at, context);
+  };
+  if (!ReadInContext(ptr, ptr + size, parser.levels_left(), read)) return nullptr;
+  parser.Leave();
+  return ptr + size;
+}
+
+/// Reads one entry of a map whose values are no enums of a closed set.
 template <typename Entry, typename Key, typename T, WireFormatLite::FieldType kKeyType,
           WireFormatLite::FieldType kValueType>
 HARENA_NOINLINE const char* ReadMapEntry(
-    const char* ptr, ParseContext* context, Builder& builder,
-    google::protobuf::internal::HarenaMapField<Entry, Key, T, kKeyType, kValueType>& field,
+    const char* ptr, const char* end, Parser& parser,
+    google::protobuf::internal::MapField<Entry, Key, T, kKeyType, kValueType>& field,
     const char* key_utf8_name, const char* value_utf8_name) {
-  if (HARENA_UNLIKELY(!builder.frozen())) return context->ParseMessage(&field, ptr);
-  using KeyPart =
-      std::conditional_t<std::is_same_v<Key, std::string>, MapKeyString, MapPart<kKeyType, Key>>;
-  using ValuePart = MapPart<kValueType, T>;
-  constexpr uint32_t kKeyTag = 1 << 3 | KeyPart::kWireType;
-  constexpr uint32_t kValueTag = 2 << 3 | ValuePart::kWireType;
+  // Somebody has asked reflection for a list of the entries: protobuf knows which of the two
+  // counts.
+  if (HARENA_UNLIKELY(!parser.frozen()) && field.IsRepeatedFieldValid()) {
+    return ReadMapEntryByProtobuf(ptr, end, parser, field);
+  }
+  MapPart<kKeyType, Key> key;
+  MapPart<kValueType, T> value;
+  constexpr uint32_t kKeyTag = 1 << 3 | decltype(key)::kWireType;
+  constexpr uint32_t kValueTag = 2 << 3 | decltype(value)::kWireType;
 
-  int size;
-  ptr = ReadLength(ptr, &size);
-  if (ptr == nullptr) return nullptr;
-  const int outer_limit = layout::PushLimit(*context, ptr, size);
-  if (layout::DepthLeft(*context) <= 0) return nullptr;
-  KeyPart key;
-  ValuePart value;
-  while (layout::HasMore(*context, &ptr)) {
+  size_t size;
+  ptr = ReadLength(ptr, end, &size);
+  if (HARENA_UNLIKELY(ptr == nullptr || !parser.Enter())) return nullptr;
+  const char* const begin = ptr;
+  end = ptr + size;
+  while (ptr < end) {
     uint32_t tag;
     ptr = google::protobuf::internal::ReadTag(ptr, &tag);
-    if (tag == kKeyTag) {
-      ptr = key.Read(ptr, context, builder, key_utf8_name);
-    } else if (tag == kValueTag) {
-      ptr = value.Read(ptr, context, builder, value_utf8_name);
-    } else if (tag == 0 || (tag & 7) == WireFormatLite::WIRETYPE_END_GROUP) {
-      if (ptr != nullptr) context->SetLastTag(tag);
-      break;
+    if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
+    if (HARENA_LIKELY(tag == kKeyTag)) {
+      ptr = key.Read(ptr, end, parser, key_utf8_name);
+    } else if (HARENA_LIKELY(tag == kValueTag)) {
+      ptr = value.Read(ptr, end, parser, value_utf8_name);
     } else {
-      // Entries keep no unknown fields. They are one level deeper than the map.
-      --layout::DepthLeft(*context);
-      ptr = google::protobuf::internal::UnknownFieldParse(tag, static_cast<std::string*>(nullptr),
-                                                          ptr, context);
-      ++layout::DepthLeft(*context);
+      // Entries keep no unknown fields.
+      ptr = SkipField(tag, ptr, end, parser);
     }
     if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
   }
-  if (ptr == nullptr || !layout::PopLimit(*context, outer_limit)) return nullptr;
+  if (HARENA_UNLIKELY(ptr != end)) return nullptr;
 
-  auto& map = *field.MutableMap();
-  if constexpr (KeyPart::kIsString) {
-    const auto [entry, inserted] = key.MoveInto(map);
-    // The body of a key is kept for the next request.
-    auto* const kept = const_cast<std::string*>(&entry->first);
-    if (inserted && kept->size() > layout::StringImage::kLocalMax) {
-      builder.arena()->OwnCustomDestructor(kept, &EndKey);
-    }
-    Put(value, entry->second, builder);
+  const auto [entry, inserted] = PlaceFor(*field.MutableMap(), key, parser);
+  T& place = entry->second;
+  if constexpr (std::is_base_of_v<google::protobuf::MessageLite, T>) {
+    if (!inserted) place.Clear();
+    // What is not there may lack a field.
+    if (value.count == 0) parser.DoubtRequired();
+    if (!ParseMapMessage(begin, end, parser, kValueTag, place)) return nullptr;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    SetMapString(parser, place, {value.text, value.size});
   } else {
-    Put(value, map[key.value()], builder);
+    place = static_cast<T>(value.number);
   }
-  return ptr;
+  parser.Leave();
+  return end;
 }
 
 }  // namespace harena::pb::codec

@@ -275,6 +275,11 @@ class ThreadBodies {
 
 }  // namespace
 
+size_t StringBodyBytes(size_t size) noexcept {
+  if (size <= StringImage::kLocalMax) return 0;
+  return size < kBodyBytesMax ? kBodyBytes[ClassFor(size + 1)] : size + 1;
+}
+
 std::string* MakeString(void* place, std::string_view text) {
   const size_t body_bytes = text.size() + 1;
   if (text.size() <= StringImage::kLocalMax) {

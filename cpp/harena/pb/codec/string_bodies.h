@@ -25,6 +25,10 @@ std::string* MakeString(void* place, std::string_view text);
 /// The same for what is a string already.
 HARENA_INLINE std::string* CopyString(void* place, const std::string& text);
 
+/// What the body of a string of that size may take of the heap: one that MakeString() makes, or one
+/// that a std::string makes as it is assigned to.
+size_t StringBodyBytes(size_t size) noexcept;
+
 /// Ends `string`, but keeps its body when it is of a size that MakeString() makes.
 inline void EndString(std::string& string) noexcept;
 

@@ -131,7 +131,7 @@ Pair ParseBoth(const Subject& subject, Scope& scope, std::string_view wire, Way 
   pair.actual = message;
   if (way == Way::kOpen) {
     ChunkInputStream stream(wire, sizes);
-    pair.actual_ok = bool(Parse(scope, stream, wire.size(), *message));
+    pair.actual_ok = bool(subject.parse_open(scope, stream, wire.size(), *message));
   } else {
     pair.actual_ok = ParseInto(*message, wire, way, sizes);
   }

@@ -13,7 +13,7 @@
 #include "harena/scope/scope_pool.h"
 
 #if HARENA_ASAN
-// The key that protobuf's own map loses: ProtobufReadsTextKeys(). Who uses this counts those.
+// The key that protobuf's own map loses: HasTextKeys(). Who uses this counts those.
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:google::protobuf::Arena::CreateInArenaStorageInternal<std::";
 }
@@ -24,7 +24,6 @@ namespace {
 
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
-using google::protobuf::MessageLite;
 
 // The process's limit, for as long as this stands.
 class ProcessLimit {
@@ -42,11 +41,13 @@ Subject::Parsed ParseOnto(Scope& scope, MessageKeeper* keeper, const LimitedInpu
     *held_bytes = scope.budget().bytes_used();
     return input.subject.parse_frozen(scope, stream, input.wire.size());
   }
-  MessageLite* const message =
-      keeper != nullptr ? keeper->Borrow(scope).request : input.subject.make(scope);
+  auto* const message = static_cast<google::protobuf::Message*>(
+      keeper != nullptr ? keeper->Borrow(scope).request : input.subject.make(scope));
   *held_bytes = scope.budget().bytes_used();
-  const ParseResult result = Parse(scope, stream, input.wire.size(), *message);
-  return {static_cast<const google::protobuf::Message*>(message), result};
+  const ParseResult result =
+      input.by_protobuf ? Parse(scope, stream, input.wire.size(), *message)
+                        : input.subject.parse_open(scope, stream, input.wire.size(), *message);
+  return {message, result};
 }
 
 // Parses into a message that `keeper` then keeps, as a request of no limits would.
@@ -56,20 +57,16 @@ void ParseBefore(PagePool& pool, MessageKeeper& keeper, const LimitedInput& inpu
   static_cast<void>(ParseOnto(scope, &keeper, input, &held_bytes));
 }
 
-// `by_codec`: the codec reads those whose values are neither messages nor enums.
-bool HasTextKeys(const Descriptor& type, bool by_codec, std::set<const Descriptor*>& seen) {
+bool HasTextKeys(const Descriptor& type, std::set<const Descriptor*>& seen) {
   if (!seen.insert(&type).second) return false;
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor& field = *type.field(i);
     if (field.message_type() == nullptr) continue;
-    if (field.is_map()) {
-      const FieldDescriptor& value = *field.message_type()->map_value();
-      const bool simple = value.message_type() == nullptr && value.enum_type() == nullptr;
-      const bool text =
-          field.message_type()->map_key()->cpp_type() == FieldDescriptor::CPPTYPE_STRING;
-      if (text && !(by_codec && simple)) return true;
+    if (field.is_map() &&
+        field.message_type()->map_key()->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+      return true;
     }
-    if (HasTextKeys(*field.message_type(), by_codec, seen)) return true;
+    if (HasTextKeys(*field.message_type(), seen)) return true;
   }
   return false;
 }
@@ -143,13 +140,11 @@ LimitedOutcome LimitedParses::RunOnce(const LimitedInput& input, const Options& 
 
 void MakeTablesOf(const Subject& subject) {
   static_cast<void>(wire::Shapes::OfGenerated(*subject.prototype->GetDescriptor()));
-  static_cast<void>(wire::ReadsInOrder(*subject.prototype));
 }
 
-bool ProtobufReadsTextKeys(const Subject& subject, Mode mode) {
+bool HasTextKeys(const Subject& subject) {
   std::set<const Descriptor*> seen;
-  const bool by_codec = mode == Mode::kCodec && subject.has_codec;
-  return HasTextKeys(*subject.prototype->GetDescriptor(), by_codec, seen);
+  return HasTextKeys(*subject.prototype->GetDescriptor(), seen);
 }
 
 }  // namespace harena::pb::codec::test

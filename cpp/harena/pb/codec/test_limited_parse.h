@@ -20,6 +20,8 @@ struct LimitedInput {
   std::string_view wire;
   size_t chunk_bytes = 1;  ///< Of each piece.
   bool kept = false;       ///< In mode `reuse`: the message has read the same wire before.
+  /// By protobuf's own parser, as where a type has no codec; not in mode `codec`.
+  bool by_protobuf = false;
 };
 
 /// What a parse did.
@@ -58,11 +60,10 @@ class LimitedParses {
 /// What is made once for each type, and so is no leak, is made.
 void MakeTablesOf(const Subject& subject);
 
-/// Whether protobuf's own code reads maps whose keys are text, somewhere in the type, in that mode.
-/// Of such a map it keeps a key twice when its entry has more than a key and a value, in this
-/// order; and it loses one when it is refused memory in the moment in which the map takes it in
-/// (docs/budgets.md has both).
-bool ProtobufReadsTextKeys(const Subject& subject, Mode mode);
+/// Whether the type has maps whose keys are text, somewhere. Of such a map protobuf keeps a key
+/// twice when its entry has more than a key and a value, in this order; and it loses one when it is
+/// refused memory in the moment in which the map takes it in (docs/budgets.md has both).
+bool HasTextKeys(const Subject& subject);
 
 /// The longest key that HostileWire() makes, with the string's own 31 bytes at least.
 inline constexpr size_t kLostKeyBytesMax = 31;

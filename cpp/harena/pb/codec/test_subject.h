@@ -24,6 +24,9 @@ struct Subject {
   const google::protobuf::Message* prototype;  ///< New() gives a message that is protobuf's alone.
   bool has_codec;                              ///< And it works in this program.
   google::protobuf::Message* (*make)(Scope&);
+  /// Parse() of the type, into what `make` made or protobuf has.
+  ParseResult (*parse_open)(Scope&, google::protobuf::io::ZeroCopyInputStream&, size_t,
+                            google::protobuf::Message&);
   Parsed (*parse_frozen)(Scope&, google::protobuf::io::ZeroCopyInputStream&, size_t);
   Parsed (*parse_frozen_flat)(Scope&, std::string_view);
   google::protobuf::Message* (*thaw)(Scope&, const google::protobuf::Message&);
@@ -38,6 +41,10 @@ Subject SubjectOf() {
       .prototype = &T::default_instance(),
       .has_codec = HasCodec<T> && layout::StringImagesWork(),
       .make = [](Scope& scope) -> Message* { return scope.CreateMessage<T>(); },
+      .parse_open = [](Scope& scope, google::protobuf::io::ZeroCopyInputStream& input,
+                       size_t wire_bytes, Message& message) -> ParseResult {
+        return Parse(scope, input, wire_bytes, static_cast<T&>(message));
+      },
       .parse_frozen = [](Scope& scope, google::protobuf::io::ZeroCopyInputStream& input,
                          size_t wire_bytes) -> Subject::Parsed {
         const Frozen<T> frozen = ParseFrozen<T>(scope, input, wire_bytes);

@@ -1,4 +1,4 @@
-// Varints, one at a time.
+// Varints, one at a time, and how values of fields are written.
 #pragma once
 
 #include <bit>
@@ -23,33 +23,48 @@ HARENA_INLINE size_t VarintBytes(uint64_t value) noexcept {
   return (static_cast<size_t>(std::bit_width(value | 1)) * 9 + 64) / 64;
 }
 
-/// ReadVarint() for more than one byte.
+/// ReadVarint() for more than three bytes.
 const char* ReadLongVarint(const char* ptr, uint64_t* value) noexcept;
 
-/// Reads a varint; null when it has more than ten bytes. REQUIRES: 16 bytes can be read, as
-/// everywhere in protobuf's parse loops.
+/// Reads a varint; null when it has more than ten bytes. REQUIRES: 16 bytes can be read.
 HARENA_INLINE const char* ReadVarint(const char* ptr, uint64_t* value) noexcept {
-  const auto first = static_cast<uint8_t>(*ptr);
-  if (HARENA_LIKELY(first < 0x80)) {
-    *value = first;
+  uint64_t bits = static_cast<uint8_t>(*ptr);
+  if (HARENA_LIKELY(bits < 0x80)) {
+    *value = bits;
     return ptr + 1;
+  }
+  const uint64_t second = static_cast<uint8_t>(ptr[1]);
+  // Each byte takes the mark away that the one before it had.
+  bits += (second - 1) << 7;
+  if (second < 0x80) {
+    *value = bits;
+    return ptr + 2;
+  }
+  const uint64_t third = static_cast<uint8_t>(ptr[2]);
+  bits += (third - 1) << 14;
+  if (third < 0x80) {
+    *value = bits;
+    return ptr + 3;
   }
   return ReadLongVarint(ptr, value);
 }
 
-/// Reads the length of something; null when it is no length. As protobuf's ReadSize().
-HARENA_INLINE const char* ReadLength(const char* ptr, int* length) noexcept {
-  const auto first = static_cast<uint8_t>(*ptr);
-  if (HARENA_LIKELY(first < 0x80)) {
-    *length = first;
-    return ptr + 1;
+/// Reads the length of something that has to end at `end` or before; null when it is no length, or
+/// goes beyond. REQUIRES: 16 bytes can be read.
+HARENA_INLINE const char* ReadLength(const char* ptr, const char* end, size_t* length) noexcept {
+  size_t bytes = static_cast<uint8_t>(*ptr);
+  if (HARENA_LIKELY(bytes < 0x80)) {
+    ++ptr;
+  } else if (const auto second = static_cast<uint8_t>(ptr[1]); HARENA_LIKELY(second < 0x80)) {
+    bytes += (size_t{second} - 1) << 7;
+    ptr += 2;
+  } else {
+    bytes = google::protobuf::internal::ReadSize(&ptr);
+    if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
   }
-  const auto second = static_cast<uint8_t>(ptr[1]);
-  if (HARENA_LIKELY(second < 0x80)) {
-    *length = (second << 7) + first - 0x80;
-    return ptr + 2;
-  }
-  *length = static_cast<int>(google::protobuf::internal::ReadSize(&ptr));
+  // `ptr` may be behind the end by now.
+  if (HARENA_UNLIKELY(static_cast<ptrdiff_t>(bytes) > end - ptr)) return nullptr;
+  *length = bytes;
   return ptr;
 }
 
@@ -63,6 +78,31 @@ HARENA_INLINE uint8_t* PutVarint(uint8_t* to, uint64_t value) noexcept {
     return to;
   }
   return PutLongVarint(to, value);
+}
+
+/// How a field of that type is written when it is not packed. protobuf's own table, at compile
+/// time.
+constexpr google::protobuf::internal::WireFormatLite::WireType WireTypeOf(
+    google::protobuf::internal::WireFormatLite::FieldType type) {
+  using W = google::protobuf::internal::WireFormatLite;
+  switch (type) {
+    case W::TYPE_FIXED32:
+    case W::TYPE_SFIXED32:
+    case W::TYPE_FLOAT:
+      return W::WIRETYPE_FIXED32;
+    case W::TYPE_FIXED64:
+    case W::TYPE_SFIXED64:
+    case W::TYPE_DOUBLE:
+      return W::WIRETYPE_FIXED64;
+    case W::TYPE_STRING:
+    case W::TYPE_BYTES:
+    case W::TYPE_MESSAGE:
+      return W::WIRETYPE_LENGTH_DELIMITED;
+    case W::TYPE_GROUP:
+      return W::WIRETYPE_START_GROUP;
+    default:
+      return W::WIRETYPE_VARINT;
+  }
 }
 
 /// How a varint becomes a value of a field.

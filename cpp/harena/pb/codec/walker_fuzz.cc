@@ -1,9 +1,7 @@
-// A libFuzzer target: the walker, which says before protobuf parses what that will take. It stops
-// at nothing that protobuf accepts, it says the same however the wire is cut, and protobuf takes no
-// more of the heap than it said.
+// A libFuzzer target: the walk over a wire, which says before protobuf parses what that will take.
+// It stops at nothing that protobuf accepts, and protobuf takes no more of the heap than it said.
 //
-// The head's bytes choose the type, where strings will be, the levels, and the pieces; the rest is
-// wire. `make fuzz` runs it.
+// The head's bytes choose the type and the levels; the rest is wire. `make fuzz` runs it.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,24 +25,9 @@ const FuzzInputForm kFuzzInputForm{.head_bytes = 4, .subjects = &AllSubjects};
 
 namespace {
 
-struct Said {
-  bool ok;
-  bool too_deep;
-  size_t heap_bytes;
-};
-
-Said Walk(const FuzzInput& input, int levels_max, const ChunkSizes& sizes) {
-  const auto strings = input.head[1] % 2 == 0 ? wire::Strings::kOnHeap : wire::Strings::kOnScope;
-  wire::Walker walker(*wire::Shapes::OfGenerated(*input.subject->prototype->GetDescriptor()),
-                      input.wire.size(), levels_max, strings);
-  ChunkInputStream stream(input.wire, sizes);
-  const void* data;
-  int size;
-  bool ok = true;
-  while (ok && stream.Next(&data, &size)) {
-    ok = walker.Walk(static_cast<const char*>(data), static_cast<size_t>(size));
-  }
-  return {ok, walker.too_deep(), walker.heap_bytes()};
+wire::Walked WalkOver(const FuzzInput& input, int levels_max) {
+  return wire::Walk(*wire::Shapes::OfGenerated(*input.subject->prototype->GetDescriptor()),
+                    input.wire, levels_max);
 }
 
 // Whether protobuf's own parser accepts it.
@@ -75,26 +58,20 @@ int LevelsOf(uint8_t choice) {
 
 std::string Problem(const FuzzInput& input) {
   const int levels_max = LevelsOf(input.head[2]);
-  const Said whole = Walk(input, levels_max, {1 << 20});
-  const Said cut = Walk(input, levels_max, PiecesOf(input.head[3]));
+  const wire::Walked walked = WalkOver(input, levels_max);
   std::string problem;
-  if (whole.ok != cut.ok || whole.too_deep != cut.too_deep) {
-    problem = "the verdict depends on how it is cut\n";
-  } else if (whole.ok && whole.heap_bytes != cut.heap_bytes) {
-    problem = "bytes of the heap depend on how it is cut\n";
-  }
-  if (!whole.ok && Accepts(input, levels_max)) problem += "stopped at what protobuf accepts\n";
-  if (whole.ok && input.head[1] % 2 == 0 && levels_max == LevelsOf(0)) {
+  if (!walked.whole && Accepts(input, levels_max)) problem += "stopped at what protobuf accepts\n";
+  if (walked.whole && levels_max == LevelsOf(0)) {
     // The first parse of a type makes what is kept for ever.
     static_cast<void>(HeapBytesOf(input));
     const size_t heap_bytes = HeapBytesOf(input);
     // Strings are charged with the wire. What docs/budgets.md says is there twice: strings that
     // come twice, and some keys of maps.
-    const size_t twice = ProtobufReadsTextKeys(*input.subject, Mode::kPages) ? 3 : 2;
+    const size_t twice = HasTextKeys(*input.subject) ? 3 : 2;
     // protobuf makes an unknown field before it reads how long that is, which may be cut off; and
     // it has a line for the log, where a string is not UTF-8.
     constexpr size_t kOnceBytes = 1024;
-    const size_t said_bytes = whole.heap_bytes + twice * input.wire.size() + kOnceBytes;
+    const size_t said_bytes = walked.heap_bytes + twice * input.wire.size() + kOnceBytes;
     if (heap_bytes > said_bytes) {
       problem += "protobuf took " + std::to_string(heap_bytes) + " bytes of the heap, said were " +
                  std::to_string(said_bytes) + "\n";

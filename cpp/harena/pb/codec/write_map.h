@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harena/pb/codec/wire.h"
+#include "harena/pb/codec/varint.h"
 #include "harena/pb/codec/write.h"
 
 #if HARENA_SERIALIZER

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include <google/protobuf/repeated_ptr_field.h>
 
@@ -34,6 +35,7 @@ template struct Expose<PointersCapacity, &Pointers::total_size_>;
 inline void** ElementsOf(Pointers& field) noexcept;
 inline void* const* ElementsOf(const Pointers& field) noexcept;
 inline int& ObjectsOf(Pointers& field) noexcept;
+inline void SetRep(Pointers& field, void* rep) noexcept;
 
 // The array's type has a private name.
 template <auto kRep>
@@ -43,6 +45,9 @@ struct ExposeRep {
     return (field.*kRep)->elements;
   }
   friend inline int& ObjectsOf(Pointers& field) noexcept { return (field.*kRep)->allocated_size; }
+  friend inline void SetRep(Pointers& field, void* rep) noexcept {
+    field.*kRep = static_cast<std::remove_reference_t<decltype(field.*kRep)>>(rep);
+  }
 };
 template struct ExposeRep<&Pointers::rep_>;
 
@@ -68,6 +73,27 @@ HARENA_INLINE bool HasCleared(RepeatedPtrField<T>& field) noexcept {
   Pointers& pointers = PointersOf(field);
   return pointers.*Exposed(PointersCapacity()) != 0 &&
          ObjectsOf(pointers) != pointers.*Exposed(PointersSize());
+}
+
+template <typename T>
+HARENA_INLINE bool HasArray(RepeatedPtrField<T>& field) noexcept {
+  return PointersOf(field).*Exposed(PointersCapacity()) != 0;
+}
+
+/// Bytes of an array of so many elements, with what stands before them: their number.
+constexpr size_t ArrayBytes(size_t count) noexcept { return (count + 1) * sizeof(void*); }
+
+/// Makes `place`, of ArrayBytes(count) on the field's arena, the array of a field that has none,
+/// and the objects its elements.
+template <typename T>
+HARENA_INLINE void SetArray(RepeatedPtrField<T>& field, void* place, void* const* objects,
+                            size_t count) noexcept {
+  Pointers& pointers = PointersOf(field);
+  SetRep(pointers, place);
+  ObjectsOf(pointers) = static_cast<int>(count);
+  std::memcpy(ElementsOf(pointers), objects, count * sizeof(void*));
+  pointers.*Exposed(PointersCapacity()) = static_cast<int>(count);
+  pointers.*Exposed(PointersSize()) = static_cast<int>(count);
 }
 
 /// The end of the elements. REQUIRES: there is an array.

@@ -1,7 +1,6 @@
 // What a message type makes of each field that its wire may have.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include <google/protobuf/descriptor.h>
-#include <google/protobuf/message_lite.h>
 
 namespace harena::pb::wire {
 
@@ -57,14 +55,8 @@ class Shape {
     }
     return extendable_ ? FindExtension(number) : nullptr;
   }
-  /// Whether a message may stand behind that tag, which is one byte.
-  bool MayBeMessage(uint8_t tag) const noexcept {
-    return (message_tags_[tag / 64] >> (tag % 64) & 1) != 0;
-  }
   /// Entries of maps drop what they do not know.
   bool keeps_unknown() const noexcept { return keeps_unknown_; }
-  /// Whether there may be messages in it, apart from groups that it does not know.
-  bool holds_messages() const noexcept { return holds_messages_; }
   /// What stands in its groups may be messages of any type.
   bool message_set() const noexcept { return message_set_; }
 
@@ -79,9 +71,7 @@ class Shape {
   const google::protobuf::Descriptor* type_ = nullptr;
   std::vector<FieldShape> low_;
   std::unordered_map<uint32_t, FieldShape> high_;
-  std::array<uint64_t, 2> message_tags_ = {};
   bool extendable_ = false;
-  bool holds_messages_ = false;
   bool message_set_ = false;
   bool keeps_unknown_ = true;
 };
@@ -99,12 +89,6 @@ class Shapes {
  private:
   std::unordered_map<const google::protobuf::Descriptor*, std::unique_ptr<Shape>> shapes_;
 };
-
-/// Whether protobuf parses such a message as its bytes come, and where it keeps unknown fields is
-/// known: of a message set, and so perhaps of an extension, it may first gather a part and parse
-/// that later. False for types that the program made while running, and for the lite runtime's.
-/// Thread rule: any thread. Throws std::bad_alloc.
-bool ReadsInOrder(const google::protobuf::MessageLite& message);
 
 /// The shape of one field, without its message's.
 FieldShape ShapeOfField(const google::protobuf::FieldDescriptor& field);

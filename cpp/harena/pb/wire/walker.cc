@@ -1,8 +1,10 @@
 #include "harena/pb/wire/walker.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
-#include "harena/base/compiler.h"
+#include "harena/pb/wire/heap_charge.h"
 
 namespace harena::pb::wire {
 namespace {
@@ -14,9 +16,6 @@ constexpr size_t kEntryBytes = 48;
 // malloc rounds them up.
 constexpr size_t kStringBytes = 48;
 constexpr size_t kSetBytes = 48;
-// Of varints, seven from each byte.
-constexpr int kTagBitsMax = 5 * 7;
-constexpr int kVarintBitsMax = 10 * 7;
 // A string too long for its own object takes room for 30 characters at least.
 constexpr uint64_t kLocalMax = 15;
 constexpr uint64_t kBodyBytesMin = 31;
@@ -24,184 +23,204 @@ constexpr uint64_t kBodyBytesMin = 31;
 // the map's own, in the entry and in a node that was made and thrown away.
 constexpr size_t kKeysBeside = 2;
 
-}  // namespace
+// One message and those in it.
+class Walker {
+ public:
+  Walker(const char* at, int levels_max) noexcept : at_(at), levels_left_(levels_max) {}
 
-Walker::Walker(const Shape& shape, size_t wire_bytes, int levels_max, Strings strings)
-    : levels_max_(levels_max), strings_(strings) {
-  levels_.reserve(LevelsAtFirst(levels_max));
-  static_cast<void>(Enter(&shape, wire_bytes, 0));
-}
-
-bool Walker::Enter(const Shape* shape, uint64_t end, uint32_t group) {
-  if (levels_.size() >= static_cast<size_t>(levels_max_)) {
-    too_deep_ = true;
-    return false;
+  Walked Found(bool whole) const noexcept {
+    Walked found = found_;
+    found.heap_bytes += keys_passing_max_;
+    found.whole = whole;
+    return found;
   }
-  // The old and the new one, while it grows.
-  if (levels_.size() == levels_.capacity()) heap_bytes_ += 2 * levels_.capacity() * sizeof(Level);
-  levels_.push_back({.shape = shape, .end = end, .group = group});
-  return true;
-}
 
-void Walker::Leave() noexcept {
-  Level& level = levels_.back();
-  if (level.entry == Entry::kKey) heap_bytes_ += kKeysBeside * level.key_bytes;
-  keys_passing_ -= level.key_bytes;
-  levels_.pop_back();
-}
+  // Up to `end`, or behind the end of the group of that number, unless that is 0. A null `shape` is
+  // that of an unknown group. False when the rest is no wire, or too deep.
+  bool WalkMessage(const Shape* shape, const Shape* outer, const char* end,
+                   uint32_t group) noexcept;
 
-void Walker::LeaveEnded() noexcept {
-  while (levels_.size() > 1 && at_ >= levels_.back().end) Leave();
-}
+ private:
+  // How much there is of an entry of a map, as protobuf takes it in: a key and a value and nothing
+  // else, in this order, or otherwise.
+  enum class Entry : uint8_t { kEmpty, kKey, kKeyAndValue, kOther };
+  struct Message {
+    const Shape* shape;
+    const Shape* outer;
+    const char* end;
+    Entry entry = Entry::kEmpty;
+    size_t key_bytes = 0;  // of the keys' bodies, in an entry of a map
 
-void Walker::OnEntryField(uint32_t number) noexcept {
-  Level& level = levels_.back();
-  if (level.entry == Entry::kOther) return;
-  const bool validated = number == 2 && field_ != nullptr && field_->closed_enum != nullptr;
-  if (field_ != nullptr && !validated && number == static_cast<uint32_t>(level.entry) + 1) {
-    level.entry = static_cast<Entry>(number);
-    return;
-  }
-  level.entry = Entry::kOther;
-  heap_bytes_ += kKeysBeside * level.key_bytes;
-}
+    bool is_entry() const noexcept { return shape != nullptr && !shape->keeps_unknown(); }
+  };
 
-void Walker::OnKey(uint64_t bytes) noexcept {
-  if (bytes <= kLocalMax) return;
-  Level& level = levels_.back();
-  const size_t body_bytes = std::max(bytes + 1, kBodyBytesMin);
-  if (level.entry == Entry::kOther) heap_bytes_ += kKeysBeside * body_bytes;
-  level.key_bytes += body_bytes;
-  keys_passing_ += body_bytes;
-  keys_passing_max_ = std::max(keys_passing_max_, keys_passing_);
-}
+  bool Varint(const char* end, int bytes_max, uint64_t* value) noexcept;
+  bool Skip(const Message& message, size_t bytes) noexcept;
+  bool WalkField(Message& message, uint32_t tag) noexcept;
+  bool WalkLengthDelimited(Message& message, const FieldShape* field) noexcept;
+  bool WalkPackedEnums(const Message& message, const FieldShape& field, const char* end) noexcept;
+  void OnUnknown(const Message& message, size_t object_bytes) noexcept;
+  void OnEnum(const Message& message, const FieldShape& field, uint64_t value) noexcept;
+  void OnEntryField(Message& entry, const FieldShape* field, uint32_t number) noexcept;
+  void OnKey(Message& entry, uint64_t bytes) noexcept;
 
-void Walker::OnUnknown(size_t object_bytes) noexcept {
-  const Shape* const shape = levels_.back().shape;
-  if (shape == nullptr || shape->keeps_unknown()) heap_bytes_ += kEntryBytes + object_bytes;
-}
+  const char* at_;
+  int levels_left_;
+  Walked found_;
+  // Keys of the entries that are being read, which protobuf holds once more until it has read them.
+  size_t keys_passing_ = 0;
+  size_t keys_passing_max_ = 0;
+};
 
-void Walker::OnEnum(uint64_t value) noexcept {
-  if (field_->closed_enum->FindValueByNumber(static_cast<int>(value)) != nullptr) return;
-  // The whole entry of a map becomes a string.
-  heap_bytes_ += kEntryBytes + (levels_.back().shape->keeps_unknown() ? 0 : kStringBytes);
-}
-
-bool Walker::OnTag(uint32_t tag) {
-  const uint32_t number = tag >> 3;
-  const auto type = static_cast<uint8_t>(tag & 7);
-  if (number == 0) return false;
-  const Level& level = levels_.back();
-  if (type == kEndGroup) {
-    if (number != level.group) return false;
-    Leave();
-    return true;
-  }
-  field_ = level.shape == nullptr ? nullptr : level.shape->Find(number);
-  if (field_ != nullptr && !field_->Accepts(type)) field_ = nullptr;
-  if (level.shape != nullptr && !level.shape->keeps_unknown()) OnEntryField(number);
-  switch (type) {
-    case kVarint:
-      expect_ = Expect::kValue;
+bool Walker::Varint(const char* end, int bytes_max, uint64_t* value) noexcept {
+  uint64_t result = 0;
+  for (int i = 0; i < bytes_max && at_ != end; ++i) {
+    const auto byte = static_cast<uint8_t>(*at_++);
+    result |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
+    if (byte < 0x80) {
+      *value = result;
       return true;
-    case kFixed64:
-      skip_ = 8;
-      break;
-    case kFixed32:
-      skip_ = 4;
-      break;
-    case kLengthDelimited:
-      expect_ = Expect::kLength;
-      return true;
-    case kStartGroup: {
-      const uint64_t end = level.end;
-      if (field_ != nullptr) return Enter(field_->message, end, number);
-      OnUnknown(kSetBytes);
-      return Enter(nullptr, end, number);
     }
-    default:
-      return false;
-  }
-  if (field_ == nullptr) OnUnknown(0);
-  return true;
-}
-
-bool Walker::OnLength(uint64_t bytes) {
-  expect_ = Expect::kTag;
-  if (bytes > std::numeric_limits<int32_t>::max()) return false;
-  const uint64_t end = at_ + bytes;
-  if (end > levels_.back().end) return false;
-  if (field_ == nullptr) {
-    OnUnknown(kStringBytes);
-    const bool of_any_type = levels_.size() > 1 && levels_[levels_.size() - 2].shape != nullptr &&
-                             levels_[levels_.size() - 2].shape->message_set();
-    if (of_any_type) heap_bytes_ += kHeapBytesPerByte * bytes;
-    skip_ = bytes;
-  } else if (field_->message != nullptr) {
-    if (!Enter(field_->message, end, 0)) return false;
-  } else if (field_->closed_enum != nullptr) {
-    packed_ = end;
-    if (bytes != 0) expect_ = Expect::kValue;
-  } else {
-    skip_ = bytes;
-    if (field_->text && !levels_.back().shape->keeps_unknown() &&
-        field_ == levels_.back().shape->Find(1)) {
-      OnKey(bytes);
-    }
-    // Tag and length are two bytes at least.
-    if (strings_ == Strings::kOnHeap && field_->text && bytes > kLocalMax &&
-        bytes + 2 < kBodyBytesMin) {
-      heap_bytes_ += kBodyBytesMin - bytes - 2;
-    }
-  }
-  return true;
-}
-
-bool Walker::OnVarint(uint64_t value) {
-  switch (expect_) {
-    case Expect::kTag:
-      return OnTag(static_cast<uint32_t>(value));  // protobuf drops the other bits too
-    case Expect::kLength:
-      return OnLength(value);
-    case Expect::kValue:
-      if (field_ == nullptr) {
-        OnUnknown(0);
-      } else if (field_->closed_enum != nullptr) {
-        OnEnum(value);
-      }
-      if (packed_ > at_) return true;
-      packed_ = 0;
-      expect_ = Expect::kTag;
-      return true;
   }
   return false;
 }
 
-bool Walker::Walk(const char* data, size_t size) {
-  const char* const end = data + size;
-  while (data != end && !broken_ && !too_deep_) {
-    if (skip_ != 0) {
-      const auto bytes = std::min<uint64_t>(skip_, static_cast<uint64_t>(end - data));
-      data += bytes;
-      at_ += bytes;
-      skip_ -= bytes;
-    } else {
-      const auto byte = static_cast<uint8_t>(*data++);
-      ++at_;
-      varint_ |= static_cast<uint64_t>(byte & 0x7f) << shift_;
-      if (byte >= 0x80) {
-        shift_ += 7;
-        broken_ = shift_ >= (expect_ == Expect::kTag ? kTagBitsMax : kVarintBitsMax);
-        continue;
-      }
-      const uint64_t value = varint_;
-      varint_ = 0;
-      shift_ = 0;
-      if (HARENA_UNLIKELY(!OnVarint(value))) broken_ = !too_deep_;
-    }
-    if (skip_ == 0 && expect_ == Expect::kTag) LeaveEnded();
+bool Walker::Skip(const Message& message, size_t bytes) noexcept {
+  if (bytes > static_cast<size_t>(message.end - at_)) return false;
+  at_ += bytes;
+  return true;
+}
+
+void Walker::OnUnknown(const Message& message, size_t object_bytes) noexcept {
+  if (!message.is_entry()) found_.heap_bytes += kEntryBytes + object_bytes;
+}
+
+void Walker::OnEnum(const Message& message, const FieldShape& field, uint64_t value) noexcept {
+  if (field.closed_enum->FindValueByNumber(static_cast<int>(value)) != nullptr) return;
+  // The whole entry of a map becomes a string.
+  found_.heap_bytes += kEntryBytes + (message.is_entry() ? kStringBytes : 0);
+}
+
+void Walker::OnEntryField(Message& entry, const FieldShape* field, uint32_t number) noexcept {
+  if (entry.entry == Entry::kOther) return;
+  const bool validated = number == 2 && field != nullptr && field->closed_enum != nullptr;
+  if (field != nullptr && !validated && number == static_cast<uint32_t>(entry.entry) + 1) {
+    entry.entry = static_cast<Entry>(number);
+    return;
   }
-  return !broken_ && !too_deep_;
+  entry.entry = Entry::kOther;
+  found_.heap_bytes += kKeysBeside * entry.key_bytes;
+}
+
+void Walker::OnKey(Message& entry, uint64_t bytes) noexcept {
+  if (bytes <= kLocalMax) return;
+  const size_t body_bytes = std::max(bytes + 1, kBodyBytesMin);
+  if (entry.entry == Entry::kOther) found_.heap_bytes += kKeysBeside * body_bytes;
+  entry.key_bytes += body_bytes;
+  keys_passing_ += body_bytes;
+  keys_passing_max_ = std::max(keys_passing_max_, keys_passing_);
+}
+
+bool Walker::WalkPackedEnums(const Message& message, const FieldShape& field,
+                             const char* end) noexcept {
+  while (at_ < end) {
+    uint64_t value;
+    if (!Varint(end, 10, &value)) return false;
+    OnEnum(message, field, value);
+  }
+  return true;
+}
+
+bool Walker::WalkLengthDelimited(Message& message, const FieldShape* field) noexcept {
+  uint64_t bytes;
+  if (!Varint(message.end, static_cast<int>(kLengthBytesMax), &bytes)) return false;
+  if (bytes > static_cast<uint64_t>(message.end - at_)) return false;
+  const char* const end = at_ + bytes;
+  if (field == nullptr) {
+    OnUnknown(message, kStringBytes);
+    // An item of a message set, which may be of any type.
+    if (message.outer != nullptr && message.outer->message_set()) {
+      found_.heap_bytes += kHeapBytesPerByte * bytes;
+    }
+    at_ = end;
+    return true;
+  }
+  if (field->message != nullptr) return WalkMessage(field->message, message.shape, end, 0);
+  if (field->closed_enum != nullptr) return WalkPackedEnums(message, *field, end);
+  at_ = end;
+  if (!field->text) return true;
+  if (message.is_entry() && field == message.shape->Find(1)) OnKey(message, bytes);
+  // Tag and length are two bytes at least.
+  if (bytes > kLocalMax && bytes + 2 < kBodyBytesMin) {
+    found_.heap_bytes += kBodyBytesMin - bytes - 2;
+  }
+  return true;
+}
+
+bool Walker::WalkField(Message& message, uint32_t tag) noexcept {
+  const uint32_t number = tag >> 3;
+  const auto type = static_cast<uint8_t>(tag & 7);
+  if (number == 0) return false;
+  const FieldShape* field = message.shape == nullptr ? nullptr : message.shape->Find(number);
+  if (field != nullptr && !field->Accepts(type)) field = nullptr;
+  if (message.is_entry()) OnEntryField(message, field, number);
+  switch (type) {
+    case kLengthDelimited:
+      return WalkLengthDelimited(message, field);
+    case kStartGroup:
+      if (field == nullptr) OnUnknown(message, kSetBytes);
+      return WalkMessage(field == nullptr ? nullptr : field->message, message.shape, message.end,
+                         number);
+    case kVarint: {
+      uint64_t value;
+      if (!Varint(message.end, 10, &value)) return false;
+      if (field != nullptr && field->closed_enum != nullptr) OnEnum(message, *field, value);
+      break;
+    }
+    case kFixed64:
+      if (!Skip(message, 8)) return false;
+      break;
+    case kFixed32:
+      if (!Skip(message, 4)) return false;
+      break;
+    default:
+      return false;
+  }
+  if (field == nullptr) OnUnknown(message, 0);
+  return true;
+}
+
+bool Walker::WalkMessage(const Shape* shape, const Shape* outer, const char* end,
+                         uint32_t group) noexcept {
+  if (levels_left_ == 0) {
+    found_.too_deep = true;
+    return false;
+  }
+  --levels_left_;
+  Message message{.shape = shape, .outer = outer, .end = end};
+  bool ended = false;
+  while (!ended && at_ < end) {
+    uint64_t tag;
+    // protobuf drops the bits that are too many, too.
+    if (!Varint(end, static_cast<int>(kTagBytesMax), &tag)) return false;
+    ended = (tag & 7) == kEndGroup;
+    if (ended ? static_cast<uint32_t>(tag) >> 3 != group
+              : !WalkField(message, static_cast<uint32_t>(tag))) {
+      return false;
+    }
+  }
+  ++levels_left_;
+  if (message.entry == Entry::kKey) found_.heap_bytes += kKeysBeside * message.key_bytes;
+  keys_passing_ -= message.key_bytes;
+  return ended == (group != 0);
+}
+
+}  // namespace
+
+Walked Walk(const Shape& shape, std::string_view wire, int levels_max) noexcept {
+  Walker walker(wire.data(), levels_max);
+  const bool whole = walker.WalkMessage(&shape, nullptr, wire.data() + wire.size(), 0);
+  return walker.Found(whole);
 }
 
 }  // namespace harena::pb::wire

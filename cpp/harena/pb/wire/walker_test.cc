@@ -11,9 +11,7 @@ namespace harena::pb::wire {
 namespace {
 
 bool Walks(const std::string& wire) {
-  Walker walker(*Shapes::OfGenerated(*harena::test::Shapes::descriptor()), wire.size(), 100,
-                Strings::kOnHeap);
-  return walker.Walk(wire.data(), wire.size());
+  return Walk(*Shapes::OfGenerated(*harena::test::Shapes::descriptor()), wire, 100).whole;
 }
 
 // protobuf reads five bytes, 35 bits, and takes 32 of them.

@@ -20,25 +20,25 @@ std::string LargeWire() {
   return message.SerializeAsString();
 }
 
-TEST(GuardedParse, GivesTheSameMessage) {
+TEST(ExpectedParse, GivesTheSameMessage) {
   PagePool pool(TestOptions());
   const std::string wire = LargeWire();
   for (const Mode mode : kArenaModes) {
     Scope scope({.page_pool = &pool, .mode = mode});
     auto* message = scope.CreateMessage<Whole>();
     MessageArena& home = MessageArena::Of(scope);
-    home.GuardParse(*message, RequiredFields::kMayBeMissing);
+    home.ExpectParse(*message, RequiredFields::kMayBeMissing);
     google::protobuf::io::ArrayInputStream input(wire.data(), static_cast<int>(wire.size()), 100);
     ASSERT_TRUE(message->ParseFromZeroCopyStream(&input)) << ToString(mode);
     EXPECT_EQ(BytesOf(*message), wire) << ToString(mode);
     EXPECT_FALSE(home.refused_parse());
     EXPECT_FALSE(home.malformed_parse());
-    EXPECT_FALSE(home.Guards(*message)) << "for one parse only";
+    EXPECT_FALSE(home.Expects(*message)) << "for one parse only";
   }
 }
 
 // Texts longer than what is kept to put them together, in input that comes in pieces.
-TEST(GuardedParse, LongTextsComeWhole) {
+TEST(ExpectedParse, LongTextsComeWhole) {
   PagePool pool(TestOptions());
   for (const size_t bytes :
        {size_t{60} << 10, size_t{64} << 10, size_t{65} << 10, size_t{1} << 20}) {
@@ -51,7 +51,7 @@ TEST(GuardedParse, LongTextsComeWhole) {
       for (const int piece_bytes : {100, 4000, 100'000}) {
         Scope scope({.page_pool = &pool, .mode = mode});
         auto* message = scope.CreateMessage<Whole>();
-        MessageArena::Of(scope).GuardParse(*message, RequiredFields::kMayBeMissing);
+        MessageArena::Of(scope).ExpectParse(*message, RequiredFields::kMayBeMissing);
         google::protobuf::io::ArrayInputStream input(wire.data(), static_cast<int>(wire.size()),
                                                      piece_bytes);
         ASSERT_TRUE(message->ParseFromZeroCopyStream(&input));
@@ -62,7 +62,7 @@ TEST(GuardedParse, LongTextsComeWhole) {
   }
 }
 
-TEST(GuardedParse, StaysWithinTheBudgetAndThrowsNothing) {
+TEST(ExpectedParse, StaysWithinTheBudgetAndThrowsNothing) {
   PagePool pool(TestOptions());
   const std::string wire = LargeWire();
   for (const Mode mode : kArenaModes) {
@@ -70,7 +70,7 @@ TEST(GuardedParse, StaysWithinTheBudgetAndThrowsNothing) {
     Scope scope({.request_bytes_max = bytes_max, .page_pool = &pool, .mode = mode});
     auto* message = scope.CreateMessage<Whole>();
     MessageArena& home = MessageArena::Of(scope);
-    home.GuardParse(*message, RequiredFields::kMayBeMissing);
+    home.ExpectParse(*message, RequiredFields::kMayBeMissing);
     EXPECT_FALSE(message->ParseFromString(wire)) << ToString(mode);
     ASSERT_TRUE(home.refused_parse()) << ToString(mode);
     EXPECT_FALSE(home.malformed_parse());
@@ -80,28 +80,28 @@ TEST(GuardedParse, StaysWithinTheBudgetAndThrowsNothing) {
   EXPECT_EQ(pool.stats().bytes_in_use, 0u);
 }
 
-TEST(GuardedParse, BadInputIsNoRefusal) {
+TEST(ExpectedParse, BadInputIsNoRefusal) {
   PagePool pool(TestOptions());
   for (const Mode mode : kArenaModes) {
     Scope scope({.page_pool = &pool, .mode = mode});
     auto* message = scope.CreateMessage<Whole>();
-    MessageArena::Of(scope).GuardParse(*message, RequiredFields::kMayBeMissing);
+    MessageArena::Of(scope).ExpectParse(*message, RequiredFields::kMayBeMissing);
     EXPECT_FALSE(message->ParseFromString(LargeWire() + "\x0a"));
     EXPECT_FALSE(MessageArena::Of(scope).refused_parse());
     EXPECT_TRUE(MessageArena::Of(scope).malformed_parse());
   }
 }
 
-TEST(GuardedParse, OnlyTheMessageThatWasNamed) {
+TEST(ExpectedParse, OnlyTheMessageThatWasNamed) {
   PagePool pool(TestOptions());
   Scope scope({.request_bytes_max = 4 * pool.options().page_bytes,
                .page_pool = &pool,
                .mode = Mode::kCodec});
   auto* guarded = scope.CreateMessage<Whole>();
   auto* other = scope.CreateMessage<Whole>();
-  MessageArena::Of(scope).GuardParse(*guarded, RequiredFields::kMayBeMissing);
+  MessageArena::Of(scope).ExpectParse(*guarded, RequiredFields::kMayBeMissing);
   EXPECT_TRUE(other->ParseFromString(LargeWire())) << "nobody's frame stands";
-  EXPECT_TRUE(MessageArena::Of(scope).Guards(*guarded));
+  EXPECT_TRUE(MessageArena::Of(scope).Expects(*guarded));
 }
 
 }  // namespace

@@ -1,0 +1,159 @@
+#include "harena/pb/codec/by_protobuf.h"
+
+#include <google/protobuf/wire_format_lite.h>
+
+#include "harena/pb/codec/string_bodies.h"
+#include "harena/pb/codec/varint.h"
+
+#if HARENA_CODEC
+namespace harena::pb::codec {
+namespace {
+
+using google::protobuf::UnknownFieldSet;
+using google::protobuf::internal::ReadTag;
+using google::protobuf::internal::UnalignedLoad;
+using google::protobuf::internal::WireFormatLite;
+
+// Unknown fields stand in a vector, 16 bytes each, which doubles: while it grows, the old one and
+// the new one hold three times what is in use.
+constexpr size_t kEntryBytes = 48;
+// A string beside the entry, or a set of unknown fields with the first block of its vector, as
+// malloc rounds them up.
+constexpr size_t kObjectBytes = 48;
+
+// Behind the start tag of a group.
+const char* ReadUnknownGroup(uint32_t tag, const char* ptr, const char* end, Parser& parser,
+                             UnknownFieldSet& group);
+
+const char* ReadUnknownInto(uint32_t tag, const char* ptr, const char* end, Parser& parser,
+                            UnknownFieldSet& set) {
+  const int number = WireFormatLite::GetTagFieldNumber(tag);
+  if (number == 0) return nullptr;
+  parser.Charge(kEntryBytes);
+  switch (WireFormatLite::GetTagWireType(tag)) {
+    case WireFormatLite::WIRETYPE_VARINT: {
+      uint64_t value;
+      ptr = ReadVarint(ptr, &value);
+      if (ptr != nullptr) set.AddVarint(number, value);
+      return ptr;
+    }
+    case WireFormatLite::WIRETYPE_FIXED64:
+      set.AddFixed64(number, UnalignedLoad<uint64_t>(ptr));
+      return ptr + sizeof(uint64_t);
+    case WireFormatLite::WIRETYPE_FIXED32:
+      set.AddFixed32(number, UnalignedLoad<uint32_t>(ptr));
+      return ptr + sizeof(uint32_t);
+    case WireFormatLite::WIRETYPE_LENGTH_DELIMITED: {
+      size_t size;
+      ptr = ReadLength(ptr, end, &size);
+      if (ptr == nullptr) return nullptr;
+      parser.Charge(kObjectBytes + StringBodyBytes(size));
+      set.AddLengthDelimited(number)->assign(ptr, size);
+      return ptr + size;
+    }
+    case WireFormatLite::WIRETYPE_START_GROUP:
+      parser.Charge(kObjectBytes);
+      return ReadUnknownGroup(tag, ptr, end, parser, *set.AddGroup(number));
+    default:
+      return nullptr;
+  }
+}
+
+const char* ReadUnknownGroup(uint32_t tag, const char* ptr, const char* end, Parser& parser,
+                             UnknownFieldSet& group) {
+  if (!parser.Enter()) return nullptr;
+  while (ptr < end) {
+    uint32_t inner;
+    ptr = ReadTag(ptr, &inner);
+    if (ptr == nullptr) return nullptr;
+    if (EndsMessage(inner)) {
+      parser.Leave();
+      return inner == tag + 1 ? ptr : nullptr;
+    }
+    ptr = ReadUnknownInto(inner, ptr, end, parser, group);
+    if (ptr == nullptr) return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const char* ReadUnknown(uint32_t tag, const char* ptr, const char* end, Parser& parser,
+                        google::protobuf::internal::InternalMetadata& metadata) {
+  return ReadUnknownInto(tag, ptr, end, parser,
+                         *metadata.mutable_unknown_fields<UnknownFieldSet>());
+}
+
+void ChargeUnknownNumber(Parser& parser) { parser.Charge(kEntryBytes); }
+
+void ChargeUnknownEntry(Parser& parser, size_t entry_bytes) {
+  // The key in the map, in the entry and in the unknown field.
+  parser.Charge(kEntryBytes + kObjectBytes + 3 * StringBodyBytes(entry_bytes));
+}
+
+const char* SkipField(uint32_t tag, const char* ptr, const char* end, Parser& parser) noexcept {
+  if (WireFormatLite::GetTagFieldNumber(tag) == 0) return nullptr;
+  uint64_t value;
+  size_t size;
+  switch (WireFormatLite::GetTagWireType(tag)) {
+    case WireFormatLite::WIRETYPE_VARINT:
+      ptr = ReadVarint(ptr, &value);
+      break;
+    case WireFormatLite::WIRETYPE_FIXED64:
+      ptr += sizeof(uint64_t);
+      break;
+    case WireFormatLite::WIRETYPE_FIXED32:
+      ptr += sizeof(uint32_t);
+      break;
+    case WireFormatLite::WIRETYPE_LENGTH_DELIMITED:
+      ptr = ReadLength(ptr, end, &size);
+      if (ptr != nullptr) ptr += size;
+      break;
+    case WireFormatLite::WIRETYPE_START_GROUP: {
+      const char* body_end;
+      return SkipGroup(tag, ptr, end, parser, &body_end);
+    }
+    default:
+      return nullptr;
+  }
+  return ptr != nullptr && ptr <= end ? ptr : nullptr;
+}
+
+const char* SkipGroup(uint32_t tag, const char* ptr, const char* end, Parser& parser,
+                      const char** body_end) noexcept {
+  if (!parser.Enter()) return nullptr;
+  while (ptr < end) {
+    *body_end = ptr;
+    uint32_t inner;
+    ptr = ReadTag(ptr, &inner);
+    if (ptr == nullptr) return nullptr;
+    if (EndsMessage(inner)) {
+      parser.Leave();
+      return inner == tag + 1 && ptr <= end ? ptr : nullptr;
+    }
+    ptr = SkipField(inner, ptr, end, parser);
+    if (ptr == nullptr) return nullptr;
+  }
+  return nullptr;
+}
+
+bool ReadByProtobuf(const char* ptr, const char* end, Parser& parser,
+                    google::protobuf::MessageLite& message) {
+  if (!parser.Enter()) return false;
+  const auto* const full = dynamic_cast<const google::protobuf::Message*>(&message);
+  const auto* const type = full == nullptr ? nullptr : full->GetDescriptor();
+  const std::string_view wire(ptr, static_cast<size_t>(end - ptr));
+  parser.ChargeForProtobuf(type, wire);
+  parser.DoubtRequired();
+  const bool ok =
+      ReadInContext(ptr, end, parser.levels_left(),
+                    [&](const char* at, google::protobuf::internal::ParseContext* context) {
+                      return message._InternalParse(at, context);
+                    });
+  if (!ok) parser.ExplainForProtobuf(type, wire);
+  parser.Leave();
+  return ok;
+}
+
+}  // namespace harena::pb::codec
+#endif  // HARENA_CODEC
