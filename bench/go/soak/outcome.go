@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"context"
 	"errors"
 	"io"
 	"strings"
@@ -104,8 +105,11 @@ func outcomeTRPC(err error) Outcome {
 		return Late
 	case errs.RetClientConnectFail:
 		// Connecting is part of a call.
-		if strings.Contains(err.Error(), "i/o timeout") {
+		switch text := err.Error(); {
+		case strings.Contains(text, "i/o timeout"), strings.Contains(text, context.DeadlineExceeded.Error()):
 			return Late
+		case strings.Contains(text, context.Canceled.Error()):
+			return Cancelled
 		}
 		return Broken
 	case errs.RetClientNetErr, errs.RetClientReadFrameErr:
