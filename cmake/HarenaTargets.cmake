@@ -45,6 +45,41 @@ function(harena_library name)
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endfunction()
 
+# Tests are compiled in a hurry: less optimised than what they test, and with the headers that most of
+# them include compiled once (<kind>: `plain`, or `grpc` with gRPC's).
+function(harena_compile_in_a_hurry name kind)
+  # Libraries of some tests bring -pthread along, and the headers have to be compiled as they are.
+  set(options -pthread $<$<CONFIG:Release,RelWithDebInfo>:-O1> $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  target_compile_options(${name} PRIVATE ${options})
+  # There everybody who uses protobuf is given a header of ours before all others.
+  if(HARENA_SANITIZE STREQUAL "thread")
+    return()
+  endif()
+  set(headers harena_${kind}_test_headers)
+  if(NOT TARGET ${headers})
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "int main() {}\n")
+    add_executable(${headers} EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)
+    harena_private_flags(${headers})
+    target_compile_features(${headers} PRIVATE cxx_std_20)
+    target_link_libraries(${headers} PRIVATE GTest::gmock GTest::gtest)
+    target_compile_options(${headers} PRIVATE ${options})
+    set(list <gmock/gmock.h> <gtest/gtest.h> <algorithm> <atomic> <functional> <map> <memory> <mutex>
+      <optional> <random> <string> <thread> <vector>)
+    if(kind STREQUAL "grpc")
+      target_link_libraries(${headers} PRIVATE gRPC::grpc++)
+      list(APPEND list <google/protobuf/message.h> <grpcpp/grpcpp.h>)
+    endif()
+    target_precompile_headers(${headers} PRIVATE ${list})
+  endif()
+  target_precompile_headers(${name} REUSE_FROM ${headers})
+  # What is no test goes through clang-tidy, which cannot read what gcc has precompiled.
+  get_target_property(sources ${name} SOURCES)
+  list(FILTER sources EXCLUDE REGEX "(^|/)test_|_(test|fuzz)\\.cc$")
+  if(sources)
+    set_source_files_properties(${sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  endif()
+endfunction()
+
 #   harena_test(<name> SRCS <a_test.cc>... [DEPS <target>...] [GRPC] [BRPC] [SAFETY] [SLOW]
 #               [TIMEOUT <seconds>])
 #
@@ -81,6 +116,11 @@ function(harena_test name)
   target_include_directories(${name} PRIVATE ${HARENA_INCLUDE_ROOT})
   target_compile_features(${name} PRIVATE cxx_std_20)
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
+  if(arg_GRPC)
+    harena_compile_in_a_hurry(${name} grpc)
+  else()
+    harena_compile_in_a_hurry(${name} plain)
+  endif()
   gtest_discover_tests(${name}
     TEST_PREFIX ${name}.
     NO_PRETTY_VALUES
