@@ -326,7 +326,7 @@ test-modules: setup  ## Build a user's Go module from the modules as the next re
 	python3 packaging/test/test_modules.py --go $(GO)
 
 # The layers, and a program that is linked with all of them.
-SBOM_LAYERS = base mem scope pb config live exporters/prometheus adapters/grpc
+SBOM_LAYERS = base mem guard scope pb config live exporters/prometheus adapters/grpc
 SBOM_GO_MODULES = $(filter-out bench/% go/tools,$(GO_MODULES))
 sbom: build/release/build.ninja  ## What Harena is built from, as CycloneDX, in out/sbom
 	cmake --build build/release -j $(JOBS) --target $(foreach layer,$(SBOM_LAYERS),harena_$(notdir $(layer))) \

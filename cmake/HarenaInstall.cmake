@@ -25,7 +25,7 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Several pkg-config files, because gRPC drags some eighty libraries in and most users of the memory do
-# not want them: harena.pc has base, mem, scope and, when built, pb (then it requires protobuf), and
+# not want them: harena.pc has base, mem, guard, scope and, when built, pb (then it requires protobuf), and
 # each library on top of it has one of its own, which names what it requires besides.
 # tRPC-Cpp has no pkg-config file to build on: CMake alone knows that layer.
 set(layers_with_pc grpc brpc prometheus live config)

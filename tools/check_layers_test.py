@@ -121,6 +121,26 @@ class CheckLayersTest(unittest.TestCase):
         self.write("layers.txt", LAYERS.replace("[foreign]", "gone | cpp/gone | base | std\n[foreign]"))
         self.assert_only_problem("cpp/gone", "does not exist")
 
+    def test_rows_that_form_a_circle(self):
+        self.write("layers.txt", LAYERS.replace("| base      | std os", "| base grpc | std os"))
+        with self.assertRaisesRegex(ValueError, "form a circle: (mem -> grpc|grpc -> mem) -> "):
+            self.problems()
+
+    def test_rows_that_form_a_circle_of_three(self):
+        self.write("layers.txt", LAYERS.replace("|           | std\nmem", "| brpc      | std\nmem"))
+        with self.assertRaisesRegex(ValueError, "base -> brpc -> base|brpc -> mem -> base -> brpc"):
+            self.problems()
+
+    def test_row_of_a_folder_alone(self):
+        self.write("layers.txt", LAYERS.replace("mem  | cpp/harena/mem  ", "mem  | cpp/harena/mem/."))
+        self.assertEqual(len([p for p in self.problems() if "folder `cpp/harena/mem/internal` has no row" in p]), 1)
+
+    def test_smaller_budget_of_a_folder(self):
+        self.write("layers.txt", LAYERS.replace("[foreign]", "pb | cpp/harena/pb | base | std\n[foreign]"))
+        self.write("cpp/harena/pb/long.cc", "\n" * 301)
+        self.write("cpp/harena/pb/long_test.cc", "\n" * 301)
+        self.assert_only_problem("pb/long.cc:301", "budget 300")
+
     def test_go_import_of_a_foreign_module(self):
         self.write("go/arena/bad.go", 'package arena\n\nimport "google.golang.org/protobuf/proto"\n')
         self.assert_only_problem("go/arena/bad.go:3", "(protobuf)")

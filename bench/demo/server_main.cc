@@ -18,7 +18,8 @@
 #include "bench/load/limits.h"
 #include "bench/load/process_stats.h"
 #include "bench/load/server_life.h"
-#include "harena/mem/fault_reporter.h"
+#include "harena/guard/fault_reporter.h"
+#include "harena/guard/hardening.h"
 #include "harena/mem/page_pool.h"
 
 namespace {
@@ -92,7 +93,7 @@ int main(int argc, char** argv) {
     for (const std::string& mode : harena::bench::ModeNames()) std::puts(mode.c_str());
     return 0;
   }
-  if (flags.hardened) flags.options.defaults.page_pool = &harena::PagePool::Hardened();
+  if (flags.hardened) flags.options.defaults.page_pool = &harena::guard::HardenedPool();
   try {
     return Serve(flags);
   } catch (const std::exception& error) {

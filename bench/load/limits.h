@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harena/mem/page_pool.h"
-#include "harena/pb/method.h"
+#include "harena/pb/call/method.h"
 #include "harena/scope/options.h"
 
 namespace harena::bench {

@@ -9,9 +9,9 @@
 
 #include <google/protobuf/arena.h>
 
-#include "harena/pb/message.h"
-#include "harena/pb/message_keeper.h"
-#include "harena/pb/parse.h"
+#include "harena/pb/arena/message.h"
+#include "harena/pb/call/message_keeper.h"
+#include "harena/pb/parse/parse.h"
 #include "harena/scope/scope_pool.h"
 
 namespace harena::bench {
@@ -111,7 +111,7 @@ struct ReuseMessages : PlainMessages<Method> {
 
   void Begin() {
     scope.emplace(shared.scopes.Acquire());
-    const pb::MessageKeeper::Pair pair = shared.keeper.Borrow(*scope);
+    const pb::MessageKeeper::Pair pair = shared.keeper.Take(*scope);
     this->request = static_cast<typename Method::Request*>(pair.request);
     this->response = static_cast<typename Method::Response*>(pair.response);
   }

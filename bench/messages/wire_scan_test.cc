@@ -10,7 +10,7 @@
 #include "bench/messages/utf8.h"
 #include "bench/workloads/workloads.h"
 #include "harena/pb/codec/test_log.h"
-#include "harena/pb/test_wire.h"
+#include "harena/pb/wire/test_wire.h"
 #include "harena/test/shapes.pb.h"
 #include "harena/test/wide.pb.h"
 

@@ -1,5 +1,5 @@
 // What pb::Capture writes is what the replay reads.
-#include "harena/pb/capture.h"
+#include "harena/pb/capture/capture.h"
 
 #include <sys/stat.h>
 

@@ -9,8 +9,8 @@
 
 #include "bench/messages/program.h"
 #include "bench/replay/replay_traffic.h"
+#include "harena/pb/call/reusable.h"
 #include "harena/pb/codec/access.h"
-#include "harena/pb/reusable.h"
 #include "replay_types.h"
 
 #ifdef HARENA_REPLAY_CODEC

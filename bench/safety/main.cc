@@ -15,9 +15,9 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/workloads/workloads.h"
-#include "harena/pb/message.h"
-#include "harena/pb/message_keeper.h"
-#include "harena/pb/parse.h"
+#include "harena/pb/arena/message.h"
+#include "harena/pb/call/message_keeper.h"
+#include "harena/pb/parse/parse.h"
 #include "harena/scope/scope_pool.h"
 
 namespace harena::bench {
@@ -70,7 +70,7 @@ class Server {
   void Serve(const std::string& wire) {
     Scope scope = scopes_.Acquire();
     if (scope.mode() == Mode::kReuse) {
-      const pb::MessageKeeper::Pair pair = keeper_.Borrow(scope);
+      const pb::MessageKeeper::Pair pair = keeper_.Take(scope);
       auto& request = static_cast<RankMethod::Request&>(*pair.request);
       Expect(static_cast<bool>(pb::Parse(scope, wire, request)));
       Answer(request, static_cast<RankMethod::Response*>(pair.response));

@@ -32,7 +32,7 @@
 #include "bench/workloads/tile_restyle.h"
 #include "harena/adapters/trpc/services.h"
 #include "harena/adapters/trpc/within_budget.h"
-#include "harena/mem/fault_reporter.h"
+#include "harena/guard/fault_reporter.h"
 
 namespace {
 
@@ -214,7 +214,6 @@ int main(int argc, char** argv) {
   harena::bench::AddLimits(app, flags.options.defaults, flags.options.process_bytes_max);
   app.add_flag("--counts", flags.counts, "Print what Harena counted as JSON at the end");
   CLI11_PARSE(app, argc, argv);
-  flags.options.defaults.decoded_ratio_max = 0;  // tRPC parses by itself: nobody sees the size
   try {
     return Serve(flags);
   } catch (const std::exception& error) {

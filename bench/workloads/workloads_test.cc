@@ -8,7 +8,7 @@
 
 #include "bench/workloads/ranking_source.h"
 #include "bench/workloads/wire.h"
-#include "harena/pb/compat.h"
+#include "harena/pb/layout/names.h"
 
 namespace harena::bench {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "greeter.pb.h"
-#include "harena/pb/message.h"
-#include "harena/pb/parse.h"
+#include "harena/pb/arena/message.h"
+#include "harena/pb/parse/parse.h"
 #include "harena/scope/scope_pool.h"
 
 int main() {

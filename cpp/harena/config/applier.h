@@ -12,8 +12,8 @@
 #include "harena/base/fork_mutex.h"
 #include "harena/config/config.h"
 #include "harena/mem/page_pool_options.h"
-#include "harena/pb/method.h"
-#include "harena/pb/served_methods.h"
+#include "harena/pb/admin/served_methods.h"
+#include "harena/pb/call/method.h"
 
 namespace harena::config {
 

@@ -12,7 +12,7 @@
 #include "harena/config/test_server.h"
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
-#include "harena/pb/change_listener.h"
+#include "harena/pb/admin/change_listener.h"
 
 namespace harena::config {
 namespace {

@@ -65,7 +65,7 @@ TEST(ListenerTest, ChangesWithTheTokenAlone) {
 TEST(ListenerTest, BodiesAreBounded) {
   const TestServer server;
   const Listener listener({.address = "127.0.0.1:0", .token = kTestToken});
-  const std::string body = std::string(4 * internal::kBodyBytesMax, ' ') + kDepth;
+  const std::string body = std::string(4 * internal::kBufferBytesMax, ' ') + kDepth;
   EXPECT_THAT(Talk(listener.address(), Request("POST /harena/api/settings", kAuthorized, body)),
               StartsWith("HTTP/1.1 413"));
   EXPECT_EQ(server.rank().scopes().options().depth_max, 0);

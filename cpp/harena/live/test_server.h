@@ -7,7 +7,7 @@
 #include <google/protobuf/empty.pb.h>
 
 #include "harena/mem/page_pool.h"
-#include "harena/pb/method_set.h"
+#include "harena/pb/admin/method_set.h"
 
 namespace harena::live {
 

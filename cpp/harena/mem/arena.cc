@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "harena/base/check.h"
-#include "harena/mem/internal/hardening.h"
+#include "harena/base/wipe.h"
 
 namespace harena {
 namespace {
@@ -136,7 +136,7 @@ HARENA_NOINLINE void Arena::WipeKept() noexcept {
   }
   if (begin_ == first) end = next_;  // No other block was taken: behind is what nobody had.
   Unpoison(reinterpret_cast<void*>(first), end - first);
-  mem_internal::Wipe(reinterpret_cast<void*>(first), end - first);
+  Wipe(reinterpret_cast<void*>(first), end - first);
 }
 
 void Arena::RunCleanups() noexcept {

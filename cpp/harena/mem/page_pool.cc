@@ -8,7 +8,6 @@
 
 #include "harena/base/check.h"
 #include "harena/base/poison.h"
-#include "harena/mem/internal/hardening.h"
 #include "harena/mem/internal/page_pool_fork.h"
 #include "harena/mem/internal/pool_registry.h"
 #include "harena/mem/internal/retention.h"
@@ -16,8 +15,10 @@
 
 namespace harena {
 
-using mem_internal::kUnpooledClass;
-using mem_internal::Region;
+// Null where harena::guard is not linked.
+[[gnu::weak]] std::unique_ptr<PageGuard> MakePageGuard(const PagePoolOptions& options,
+                                                       const PagePool* pool);
+
 using mem_internal::TheRegistry;
 using mem_internal::ThreadCache;
 
@@ -50,8 +51,12 @@ uint32_t ClaimIndex(PagePool* pool) noexcept {
   return index;
 }
 
-bool IsHardened(const PagePoolOptions& options) noexcept {
-  return options.guard_pages || options.wipe_on_release || options.check_free_lists;
+std::unique_ptr<PageGuard> GuardFor(const PagePoolOptions& options, const PagePool* pool) {
+  if (&MakePageGuard != nullptr) return MakePageGuard(options, pool);
+  HARENA_CHECK(!options.hardened(),
+               "guard_pages, wipe_on_release and check_free_lists need the library harena::guard; "
+               "link it, and include harena/guard/hardening.h");
+  return nullptr;
 }
 
 const PagePoolOptions& Valid(const PagePoolOptions& options) {
@@ -85,9 +90,10 @@ PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source, Recycli
       class_count_(static_cast<uint32_t>(
           std::countr_zero(options.block_bytes_max / options.page_bytes) + 1)),
       recycled_class_count_(recycling == Recycling::kAll ? class_count_ : 0),
-      direct_class_count_(IsHardened(options) ? 0 : recycled_class_count_),
+      direct_class_count_(options.hardened() ? 0 : recycled_class_count_),
       page_class_(direct_class_count_ != 0 ? 0 : kUnpooledClass),
-      heap_(options, source, this),
+      guard_(GuardFor(options, this)),
+      heap_(options, source, this, options.hardened() ? guard_.get() : nullptr),
       last_decay_ms_(options.now_ms()),
       decay_after_(options.decay_after) {
   Fork::Install();
@@ -99,7 +105,6 @@ PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source, Recycli
 }
 
 PagePool::~PagePool() {
-  EndQuarantine();
   std::lock_guard lock(TheRegistry().mutex);
   while (caches_ != nullptr) {
     ThreadCache& cache = *caches_;
@@ -117,11 +122,6 @@ PagePool& PagePool::Default() {
   return *pool;
 }
 
-PagePool& PagePool::Hardened() {
-  static auto* pool = new PagePool(PagePoolOptions::Hardened());
-  return *pool;
-}
-
 PagePool& PagePool::AtIndex(uint32_t index) noexcept {
   PagePool* pool = TheRegistry().pools[index].load(std::memory_order_acquire);
   HARENA_DCHECK(pool != nullptr, "PagePool::AtIndex: no pool has this index");
@@ -129,7 +129,7 @@ PagePool& PagePool::AtIndex(uint32_t index) noexcept {
 }
 
 PagePool* PagePool::OwnerOf(const void* address) noexcept {
-  const Region* region = mem_internal::FindRegion(address);
+  const Region* region = FindRegion(address);
   return region == nullptr ? nullptr : region->pool;
 }
 
@@ -154,7 +154,7 @@ HARENA_INLINE uint32_t PagePool::DirectClassOf(size_t bytes) const noexcept {
 size_t PagePool::BlockBytes(size_t bytes_min) const noexcept {
   const uint32_t size_class = SizeClassOf(bytes_min);
   if (size_class < class_count_) return options_.page_bytes << size_class;
-  return (bytes_min + mem_internal::kRegionBytes - 1) & ~(mem_internal::kRegionBytes - 1);
+  return (bytes_min + kRegionBytes - 1) & ~(kRegionBytes - 1);
 }
 
 Block PagePool::TryAllocate(size_t bytes_min, Refusal* refusal) noexcept {
@@ -188,7 +188,7 @@ void PagePool::Free(void* data, size_t bytes) noexcept {
 }
 
 void PagePool::CountMoved(uint64_t blocks) noexcept {
-  // A quarantine has no caches, and maybe no index.
+  // A pool that recycles nothing has no caches, and maybe no index.
   ThreadCache* const cache = recycled_class_count_ != 0 ? thread_caches[index_] : nullptr;
   if (HARENA_UNLIKELY(cache == nullptr || cache->pool.load(std::memory_order_relaxed) != this)) {
     moved_blocks_.fetch_add(blocks, std::memory_order_relaxed);
@@ -201,7 +201,7 @@ void PagePool::CountMoved(uint64_t blocks) noexcept {
 HARENA_INLINE void PagePool::FreeRecycled(void* data, uint32_t size_class) noexcept {
   const size_t block_bytes = options_.page_bytes << size_class;
   // What AddressSanitizer knows anyway.
-  HARENA_CHECK(!IsPoisoned(data), mem_internal::kGivenBackTwice);
+  HARENA_CHECK(!IsPoisoned(data), kGivenBackTwice);
   Poison(data, block_bytes);
   ThreadCache* cache = LockCache();
   if (HARENA_LIKELY(cache != nullptr)) {
@@ -224,7 +224,7 @@ HARENA_INLINE void PagePool::FreeRecycled(void* data, uint32_t size_class) noexc
 
 // REQUIRES: blocks of this class are recycled directly, so that none is guarded.
 HARENA_INLINE void PagePool::CheckOwned(void* data, uint32_t size_class) const noexcept {
-  const Region* region = mem_internal::FindRegion(data);
+  const Region* region = FindRegion(data);
   HARENA_CHECK(region != nullptr && region->pool == this, kNotOurs);
   const size_t offset = static_cast<size_t>(static_cast<char*>(data) - region->base);
   HARENA_CHECK(
@@ -237,24 +237,17 @@ HARENA_NOINLINE Block PagePool::AllocateOtherwise(size_t bytes_min, Refusal* ref
   const uint32_t size_class = RecycledClassOf(bytes_min);
   if (size_class == kUnpooledClass) return AllocateUnpooled(bytes_min, refusal);
   const Block block = AllocateRecycled(size_class, refusal);
-  if (block && options_.check_free_lists) {
-    mem_internal::CheckHandedOut(this, size_class, block.data, heap_.mark_secret(),
-                                 options_.wipe_on_release);
-  }
+  if (block) guard_->HandedOut(block.data, size_class);
   return block;
 }
 
 HARENA_NOINLINE void PagePool::FreeOtherwise(void* data, size_t bytes) noexcept {
-  Region* const region = mem_internal::FindRegion(data);
+  Region* const region = FindRegion(data);
   HARENA_CHECK(region != nullptr && region->pool == this, kNotOurs);
   const uint32_t size_class = RecycledClassOf(bytes);
   HARENA_CHECK(region->size_class == size_class && region->IsBlock(data), kNotABlock);
   if (size_class == kUnpooledClass) return FreeUnpooled(region);
-  if (options_.check_free_lists) mem_internal::NoteFreed(*region, data);
-  if (options_.wipe_on_release) mem_internal::Wipe(data, region->block_bytes);
-  if (options_.check_free_lists) {
-    mem_internal::MarkFree(data, heap_.mark_secret(), /*wiped=*/false);
-  }
+  guard_->Returned(data, *region);
   FreeRecycled(data, size_class);
 }
 
@@ -381,7 +374,7 @@ HARENA_NOINLINE Block PagePool::AllocateSlow(uint32_t size_class, ThreadCache* l
 Block PagePool::AllocateUnpooled(size_t bytes, Refusal* refusal) noexcept {
   Refusal ignored;
   if (refusal == nullptr) refusal = &ignored;
-  if (bytes > SIZE_MAX - mem_internal::kRegionBytes) {
+  if (bytes > SIZE_MAX - kRegionBytes) {
     *refusal = {.bytes_wanted = bytes};
     return {};
   }

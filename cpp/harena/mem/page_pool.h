@@ -5,16 +5,17 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "harena/mem/internal/page_heap.h"
+#include "harena/mem/page_guard.h"
 #include "harena/mem/page_pool_options.h"
 #include "harena/mem/page_source.h"
-#include "harena/mem/quarantine.h"
 
 namespace harena {
 
+struct QuarantineStats;
 namespace mem_internal {
-struct Quarantine;
 struct ThreadCache;
 }  // namespace mem_internal
 
@@ -65,10 +66,6 @@ class PagePool {
   /// The process's pool, with default options; never destroyed.
   static PagePool& Default();
 
-  /// A second pool of the process, with PagePoolOptions::Hardened(); made on first use, never
-  /// destroyed. For the methods whose memory has to be: Options::page_pool.
-  static PagePool& Hardened();
-
   /// The pool that `address` belongs to, or nullptr. Wait-free.
   /// Lifetime rule: meaningful while the caller owns the block around `address`.
   static PagePool* OwnerOf(const void* address) noexcept;
@@ -104,13 +101,6 @@ class PagePool {
   /// The pool at that place. REQUIRES: it exists and is not being destroyed.
   static PagePool& AtIndex(uint32_t index) noexcept;
 
-  /// A pool like this one in sizes and budget, but each of its blocks has pages of its own, and a
-  /// block that comes back is never handed out again: touching it faults, for as long as the
-  /// options say. For sampled scopes; a block costs some system calls. Made on first use; null when
-  /// the options turn it off or there is no memory or place for it. It ends with this pool.
-  PagePool* Quarantine() noexcept;
-  QuarantineStats quarantine_stats() const noexcept;
-
   /// Changes how much free memory is kept and for how long. What is beyond it goes back with the
   /// next blocks that come back, or by Decay().
   /// REQUIRES: decay_after is not negative (checked).
@@ -120,21 +110,27 @@ class PagePool {
   PagePoolStats stats() const noexcept;
   /// As given when the pool was made; what has changed since is in retention().
   const PagePoolOptions& options() const noexcept { return options_; }
+  /// What watches over the pool's blocks; null where nothing does.
+  PageGuard* guard() const noexcept { return guard_.get(); }
+
+  // What these were before harena::guard, which defines them, for one release.
+  [[deprecated("use harena::guard::HardenedPool()")]] static PagePool& Hardened();
+  [[deprecated("use harena::guard::QuarantineOf(pool)")]] PagePool* Quarantine() noexcept;
+  [[deprecated("use harena::guard::QuarantineStatsOf(pool)")]] QuarantineStats quarantine_stats()
+      const noexcept;
+
+ protected:
+  enum class Recycling { kAll, kNone };
+
+  // Where `recycling` is kNone, no block is handed out twice. `source` must then keep whole regions
+  // free of others' mappings, and index() is kPoolsMax where there was no place left.
+  PagePool(const PagePoolOptions& options, PageSourceRef source, Recycling recycling);
 
  private:
-  friend struct mem_internal::Quarantine;
   friend struct mem_internal::ThreadCache;
   friend struct PagePoolPeer;  // tests that overwrite what they must not
   struct ThreadExit;
   struct Fork;
-  enum class Recycling { kAll, kNone };
-
-  // Where `recycling` is kNone, `source` must keep whole regions free of others' mappings, and
-  // index() is kPoolsMax where there was no place left.
-  PagePool(const PagePoolOptions& options, PageSourceRef source, Recycling recycling);
-  void EndQuarantine() noexcept;
-  void DecayQuarantine() noexcept;
-
   uint32_t SizeClassOf(size_t bytes) const noexcept;
 
   uint32_t RecycledClassOf(size_t bytes) const noexcept;
@@ -146,7 +142,7 @@ class PagePool {
   Block AllocateSlow(uint32_t size_class, mem_internal::ThreadCache* locked,
                      Refusal* refusal) noexcept;
   Block AllocateUnpooled(size_t bytes, Refusal* refusal) noexcept;
-  void FreeUnpooled(mem_internal::Region* region) noexcept;
+  void FreeUnpooled(Region* region) noexcept;
   bool Charge(size_t bytes, Refusal* refusal) noexcept;
   void Refund(size_t bytes) noexcept;
   size_t Take(uint32_t size_class, void** out, size_t wanted, Refusal* refusal) noexcept;
@@ -163,7 +159,7 @@ class PagePool {
   const PagePoolOptions options_;
   const uint32_t page_shift_;
   const uint32_t class_count_;
-  // The classes that are recycled: none in a quarantine.
+  // The classes that are recycled: all or none.
   const uint32_t recycled_class_count_;
   // Those of them that TryAllocate() and Free() do no more for than handing on, and what blocks of
   // one page are: none of a hardened pool, so that the others pay nothing for its work.
@@ -173,7 +169,7 @@ class PagePool {
   uint32_t index_ = kPoolsMax;
   std::array<uint32_t, mem_internal::kSizeClassesMax> cache_slots_{};  // per thread, by class
 
-  std::atomic<mem_internal::Quarantine*> quarantine_{nullptr};
+  const std::unique_ptr<PageGuard> guard_;
   mem_internal::PageHeap heap_;
   mem_internal::ThreadCache* caches_ = nullptr;  // guarded by the registry's mutex
   std::atomic<uint64_t> last_decay_ms_;

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "harena/mem/internal/page_heap.h"
+#include "harena/mem/region.h"
 
 namespace harena {
 namespace {
@@ -12,8 +13,7 @@ std::string Bytes(size_t bytes) { return std::to_string(bytes); }
 }  // namespace
 
 std::optional<std::string> PagePoolOptions::Validate() const {
-  if (!std::has_single_bit(page_bytes) || page_bytes < mem_internal::kPageBytesMin ||
-      page_bytes > mem_internal::kRegionBytes) {
+  if (!std::has_single_bit(page_bytes) || page_bytes < kPageBytesMin || page_bytes > kRegionBytes) {
     return "page_bytes is " + Bytes(page_bytes) +
            "; it must be a power of two from 4096 to 2097152 (default 65536)";
   }

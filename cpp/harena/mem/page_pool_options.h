@@ -34,7 +34,7 @@ struct PagePoolOptions {
   std::chrono::milliseconds decay_after{10'000};
   HugePages huge_pages = HugePages::kOff;
   /// Hardening, each part alone or all of them (Hardened()); docs/quarantine.md says what each one
-  /// finds and costs.
+  /// finds and costs. harena::guard does the work, and has to be linked.
   ///
   /// A page of 4 KiB that faults before and behind each block. Its addresses are in no count. Each
   /// block is a mapping of its own then, of which the system allows a process some 65,000; beyond
@@ -66,6 +66,8 @@ struct PagePoolOptions {
     options.guard_pages = options.wipe_on_release = options.check_free_lists = true;
     return options;
   }
+
+  bool hardened() const noexcept { return guard_pages || wipe_on_release || check_free_lists; }
 
   /// What is wrong with these options and how to put it right; nullopt when nothing is.
   std::optional<std::string> Validate() const;

@@ -51,5 +51,16 @@ TEST(PagePoolOptionsDeathTest, APoolStopsOnOptionsThatAreNotValid) {
   EXPECT_DEATH(PagePool(PagePoolOptions{.page_bytes = 1000}), "page_bytes is 1000; it must be");
 }
 
+// This program is linked without harena::guard. That must be no silent loss of protection.
+TEST(PagePoolOptionsDeathTest, HardeningThatIsNotLinkedStops) {
+  EXPECT_DEATH(PagePool(PagePoolOptions{.guard_pages = true}),
+               "harena::guard; link it, and include");
+  EXPECT_DEATH(PagePool(PagePoolOptions{.wipe_on_release = true}),
+               "harena::guard; link it, and include");
+  EXPECT_DEATH(PagePool(PagePoolOptions{.check_free_lists = true}),
+               "harena::guard; link it, and include");
+  EXPECT_EQ(PagePool(PagePoolOptions{}).guard(), nullptr);
+}
+
 }  // namespace
 }  // namespace harena

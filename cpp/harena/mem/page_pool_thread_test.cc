@@ -232,13 +232,6 @@ TEST(ThreadCache, MovedBlocksAreCountedForTheirPoolAlone) {
     std::thread([&] { pool.CountMoved(8); }).join();
     EXPECT_EQ(pool.stats().blocks_moved, 15u);
   }
-  PagePool pool(TestOptions());
-  const Block block = pool.TryAllocate(1);
-  PagePool* const quarantine = pool.Quarantine();
-  ASSERT_NE(quarantine, nullptr);
-  quarantine->CountMoved(1);
-  EXPECT_EQ(pool.stats().blocks_moved, 0u);
-  pool.Free(block.data, block.bytes);
 }
 
 TEST(ThreadCache, AThreadEndsAfterItsPoolDied) {

@@ -1,22 +1,4 @@
-// Makes Scope::CreateMessage<T>() know protobuf messages.
+// Deprecated, for this release: include "harena/pb/arena/message.h" in its place.
 #pragma once
 
-#include "harena/pb/budget_frame.h"
-#include "harena/pb/compat.h"
-#include "harena/pb/message_arena.h"
-#include "harena/scope/scope.h"
-
-namespace harena {
-
-/// `scope.CreateMessage<Feed>()`: a Feed on the scope's protobuf arena.
-/// Lifetime rule: ends with the scope; never deleted by the caller. Throws BudgetExceeded.
-template <pb::ProtobufMessage T>
-struct MessageTraits<T> {
-  static T* Create(Scope& scope) {
-    google::protobuf::Arena& arena = pb::MessageArena::Of(scope).arena();
-    pb::BudgetFrame frame(scope.budget());
-    return pb::CreateOn<T>(arena);
-  }
-};
-
-}  // namespace harena
+#include "harena/pb/arena/message.h"

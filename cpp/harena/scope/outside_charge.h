@@ -7,10 +7,9 @@
 
 namespace harena {
 
-/// Counts such memory (string bodies that protobuf keeps on the heap) against the request's and the
-/// process's budget, until the scope ends.
-/// Thread rule: the scope's thread. Lifetime rule: good until all that was created on the scope has
-/// been destroyed.
+/// Counts such memory (string buffers that protobuf keeps on the heap) against the request's and
+/// the process's budget, until the scope ends. Thread rule: the scope's thread. Lifetime rule: good
+/// until all that was created on the scope has been destroyed.
 class OutsideCharge {
  public:
   /// `slack_bytes` may go over the request's limit, as with blocks: the first block alone may be

@@ -8,7 +8,7 @@
 
 #include "harena/base/check.h"
 #include "harena/base/compiler.h"
-#include "harena/mem/quarantine.h"
+#include "harena/guard/quarantine.h"
 #include "harena/scope/internal/pool_state.h"
 
 namespace harena {

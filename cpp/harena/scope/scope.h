@@ -37,8 +37,9 @@ struct ScopeCore;
 /// How CreateMessage() makes a T. Specialised by the layer that knows the message library.
 template <typename T>
 struct MessageTraits {
-  static_assert(sizeof(T) == 0,
-                "CreateMessage<T> needs to know T: include \"harena/pb/message.h\" for protobuf");
+  static_assert(
+      sizeof(T) == 0,
+      "CreateMessage<T> needs to know T: include \"harena/pb/arena/message.h\" for protobuf");
 };
 
 /// What a scope that is ending tells what lives on it, and is told. Nothing of it is kept by
@@ -79,7 +80,7 @@ struct ScopeOptions {
   /// is counted but never refused.
   bool messages_may_throw = true;
   /// Not zero for a scope whose memory goes into quarantine when it ends; `page_pool` is then a
-  /// PagePool::Quarantine(). Which of its pool's scopes it is.
+  /// guard::QuarantineOf(pool). Which of its pool's scopes it is.
   uint64_t sampled_number = 0;
   /// What parsing onto the scope may take.
   DecodeLimits decode_limits = {};
@@ -220,7 +221,7 @@ class Scope {
     return core_->arena.template Create<T>(std::forward<Args>(args)...);
   }
 
-  /// A message whose parts live on the scope too. Needs "harena/pb/message.h". Throws
+  /// A message whose parts live on the scope too. Needs "harena/pb/arena/message.h". Throws
   /// BudgetExceeded.
   template <typename T>
   T* CreateMessage() & {
@@ -244,7 +245,7 @@ class Scope {
   /// Counts memory outside the scope that lives as long.
   OutsideCharge& outside() noexcept { return core_->outside; }
   /// The same as a call. On false nothing is counted and `*refusal` says why.
-  [[nodiscard]] bool TryChargeOutside(size_t bytes, Refusal* refusal = nullptr) noexcept {
+  [[nodiscard]] bool TryChargeHeap(size_t bytes, Refusal* refusal = nullptr) noexcept {
     return core_->outside.TryCharge(bytes, refusal);
   }
 

@@ -140,18 +140,18 @@ TEST_F(ProcessBudgetTest, OutsideBytesCountAgainstBothAndComeBack) {
   ProcessBudget().set_bytes_max(before_bytes + 900'000);
   {
     Scope scope({.request_bytes_max = kMiB, .page_pool = &pool});
-    EXPECT_TRUE(scope.TryChargeOutside(500'000));
-    EXPECT_TRUE(scope.TryChargeOutside(100'000));
+    EXPECT_TRUE(scope.TryChargeHeap(500'000));
+    EXPECT_TRUE(scope.TryChargeHeap(100'000));
     EXPECT_EQ(scope.budget().bytes_used(), kPageBytes + 600'000);
     EXPECT_EQ(ProcessBudget().bytes_used(), before_bytes + 600'000);
 
     Refusal refusal;
-    EXPECT_FALSE(scope.TryChargeOutside(500'000, &refusal));
+    EXPECT_FALSE(scope.TryChargeHeap(500'000, &refusal));
     EXPECT_STREQ(refusal.limit, "request_bytes_max");
     EXPECT_EQ(refusal.bytes_used, kPageBytes + 600'000);
-    EXPECT_FALSE(scope.TryChargeOutside(310'000, &refusal));
+    EXPECT_FALSE(scope.TryChargeHeap(310'000, &refusal));
     EXPECT_STREQ(refusal.limit, "process_bytes_max");
-    EXPECT_FALSE(scope.TryChargeOutside(SIZE_MAX));
+    EXPECT_FALSE(scope.TryChargeHeap(SIZE_MAX));
     // What was refused is charged nowhere.
     EXPECT_EQ(scope.budget().bytes_used(), kPageBytes + 600'000);
     EXPECT_EQ(ProcessBudget().bytes_used(), before_bytes + 600'000);

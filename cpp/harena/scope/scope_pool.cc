@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "harena/base/check.h"
+#include "harena/guard/quarantine.h"
 #include "harena/scope/internal/pool_state.h"
 
 namespace harena {
 
-using scope_internal::CountLane;
 using scope_internal::PoolState;
 using scope_internal::ScopeCore;
+using scope_internal::ThreadCounts;
 
 ScopePool::ScopePool(const Options& options, MessagesMayThrow may_throw, std::string_view name) {
   if (const auto problem = options.Validate()) {
@@ -35,10 +36,10 @@ std::optional<Scope> ScopePool::TryAcquire(Refusal* refusal) noexcept {
       .decode_limits = state_->options.decode_limits(),
   };
   const uint32_t slot = ThreadSlot();
-  CountLane& lane = state_->counts.OfThread(slot);
-  const uint64_t number = lane.made.load(std::memory_order_relaxed) + 1;
+  ThreadCounts& of_thread = state_->counts.OfThread(slot);
+  const uint64_t number = of_thread.made.load(std::memory_order_relaxed) + 1;
   ScopeCore* core = nullptr;
-  if (HARENA_UNLIKELY(state_->counts.IsSampled(lane, number))) core = TryMakeSampled(options);
+  if (HARENA_UNLIKELY(state_->counts.IsSampled(of_thread, number))) core = TryMakeSampled(options);
   if (HARENA_LIKELY(core == nullptr)) core = scope_internal::TryMakeCore(options, refusal);
   if (HARENA_UNLIKELY(core == nullptr) && !options.messages_may_throw) {
     core = scope_internal::MakeCoreBeyondLimits(options);
@@ -48,18 +49,18 @@ std::optional<Scope> ScopePool::TryAcquire(Refusal* refusal) noexcept {
     return std::nullopt;
   }
   // Before anybody else can end it: no snapshot has more ended than made.
-  lane.Add(lane.made, 1);
+  of_thread.Add(of_thread.made, 1);
   core->made_by = slot;
-  core->timed = state_->counts.IsTimed(lane, number);
+  core->timed = state_->counts.IsTimed(of_thread, number);
   core->pool_state = state_.get();
   return Scope(core);
 }
 
 // Null where there is no memory for that: the scope is then made like any other.
 HARENA_NOINLINE ScopeCore* ScopePool::TryMakeSampled(ScopeOptions options) noexcept {
-  options.page_pool = options.page_pool->Quarantine();
+  options.page_pool = guard::QuarantineOf(*options.page_pool);
   if (options.page_pool == nullptr) return nullptr;
-  options.sampled_number = state_->counts.Sum(&CountLane::made) + 1;
+  options.sampled_number = state_->counts.Sum(&ThreadCounts::made) + 1;
   Refusal ignored;
   ScopeCore* const core = scope_internal::TryMakeCore(options, &ignored);
   if (core != nullptr) state_->sampled.fetch_add(1, std::memory_order_relaxed);
@@ -103,11 +104,13 @@ std::optional<std::string> ScopePool::SetRequestBytesMax(size_t bytes) {
 }
 
 void ScopePool::CountRequest() noexcept {
-  CountLane& lane = state_->counts.OfThread();
-  lane.Add(lane.requests, 1);
+  ThreadCounts& of_thread = state_->counts.OfThread();
+  of_thread.Add(of_thread.requests, 1);
 }
 
-uint64_t ScopePool::requests() const noexcept { return state_->counts.Sum(&CountLane::requests); }
+uint64_t ScopePool::requests() const noexcept {
+  return state_->counts.Sum(&ThreadCounts::requests);
+}
 
 Mode ScopePool::mode() const noexcept { return state_->options.mode(); }
 
@@ -119,31 +122,31 @@ ScopePoolStats ScopePool::stats() const noexcept {
   ScopePoolStats stats;
   const scope_internal::ScopeCounts& counts = state_->counts;
   // Ended before made, so that a scope between the two never counts below zero.
-  counts.ForEach([&](const CountLane& lane) {
+  counts.ForEach([&](const ThreadCounts& of_thread) {
     for (size_t i = 0; i < stats.bytes.counts.size(); ++i) {
-      const uint64_t ended = lane.ended[i].load(std::memory_order_acquire);
+      const uint64_t ended = of_thread.ended[i].load(std::memory_order_acquire);
       stats.bytes.counts[i] += ended;
       stats.scopes_ended += ended;
     }
     for (size_t i = 0; i < stats.blocks.counts.size(); ++i) {
-      stats.blocks.counts[i] += lane.released[i].load(std::memory_order_relaxed);
+      stats.blocks.counts[i] += of_thread.released[i].load(std::memory_order_relaxed);
     }
-    stats.bytes_max = std::max<uint64_t>(stats.bytes_max, lane.bytes_max.load());
+    stats.bytes_max = std::max<uint64_t>(stats.bytes_max, of_thread.bytes_max.load());
   });
-  stats.scopes_made = counts.Sum(&CountLane::made);
+  stats.scopes_made = counts.Sum(&ThreadCounts::made);
   stats.scopes_detached = state_->detached.load(std::memory_order_relaxed);
   const auto detached_live = state_->detached_live.Look();
   stats.scopes_detached_live = detached_live.count;
   stats.oldest_detached_ms = detached_live.oldest_ms;
   stats.scopes_refused = state_->refused.load(std::memory_order_relaxed);
   stats.scopes_sampled = state_->sampled.load(std::memory_order_relaxed);
-  stats.scopes_moved = counts.Sum(&CountLane::moved);
-  stats.bytes_sum = counts.Sum(&CountLane::bytes_sum);
-  stats.block_bytes_sum = counts.Sum(&CountLane::block_bytes_sum);
-  stats.blocks_sum = counts.Sum(&CountLane::blocks_sum);
-  stats.outside_bytes_sum = counts.Sum(&CountLane::outside_bytes_sum);
-  stats.wire_bytes_sum = counts.Sum(&CountLane::wire_bytes_sum);
-  stats.overflows = counts.Sum(&CountLane::overflows);
+  stats.scopes_moved = counts.Sum(&ThreadCounts::moved);
+  stats.bytes_sum = counts.Sum(&ThreadCounts::bytes_sum);
+  stats.block_bytes_sum = counts.Sum(&ThreadCounts::block_bytes_sum);
+  stats.blocks_sum = counts.Sum(&ThreadCounts::blocks_sum);
+  stats.outside_bytes_sum = counts.Sum(&ThreadCounts::outside_bytes_sum);
+  stats.wire_bytes_sum = counts.Sum(&ThreadCounts::wire_bytes_sum);
+  stats.overflows = counts.Sum(&ThreadCounts::overflows);
   stats.parse_times = state_->parse_times.histogram();
   stats.parse_nanos_sum = state_->parse_times.nanos();
   stats.serialize_times = state_->serialize_times.histogram();

@@ -38,10 +38,10 @@ struct ScopePoolStats {
   /// The ended ones, by the blocks of page pools that they took. A scope that is just ending may be
   /// among the ended ones already and not yet here.
   BlocksHistogram blocks;
-  uint64_t blocks_sum = 0;  ///< What they took together.
+  uint64_t blocks_sum = 0;  ///< What they took together, without what a parse holds while it runs.
   uint64_t overflows = 0;   ///< Of the ended ones, that needed more than the first block.
-  /// What their budgets counted beside blocks: string bodies that protobuf keeps on the heap, which
-  /// are as many bytes as the request has where nobody counts them one by one.
+  /// What their budgets counted beside blocks: string buffers that protobuf keeps on the heap,
+  /// which are as many bytes as the request has where nobody counts them one by one.
   uint64_t outside_bytes_sum = 0;
   uint64_t wire_bytes_sum = 0;  ///< Of the ended ones, their requests as they came, where known.
   uint64_t scopes_moved = 0;    ///< Of the ended ones, that ended on another thread.

@@ -188,8 +188,8 @@ TEST(ScopePool, CountsWhatIsOutsideOfBlocks) {
   ScopePool scopes({.page_pool = &pool});
   for (int i = 0; i < 3; ++i) {
     Scope scope = scopes.Acquire();
-    ASSERT_TRUE(scope.TryChargeOutside(1000));
-    ASSERT_TRUE(scope.TryChargeOutside(234));
+    ASSERT_TRUE(scope.TryChargeHeap(1000));
+    ASSERT_TRUE(scope.TryChargeHeap(234));
   }
   EXPECT_EQ(scopes.stats().outside_bytes_sum, 3u * 1234);
   EXPECT_EQ(scopes.stats().overflows, 0u);

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "harena/base/compiler.h"
-#include "harena/mem/fault_reporter.h"
-#include "harena/mem/quarantine.h"
+#include "harena/guard/fault_reporter.h"
+#include "harena/guard/quarantine.h"
 #include "harena/mem/test_pool.h"
 #include "harena/scope/scope_pool.h"
 #include "tests/safety_count.h"

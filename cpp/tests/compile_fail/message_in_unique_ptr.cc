@@ -5,7 +5,7 @@
 
 #include <google/protobuf/timestamp.pb.h>
 
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 
 using google::protobuf::Timestamp;
 

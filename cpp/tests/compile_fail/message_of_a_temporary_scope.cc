@@ -3,7 +3,7 @@
 // The scope is gone at the end of the line, and the message with it.
 #include <google/protobuf/timestamp.pb.h>
 
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 
 void MakeAMessage() {
   harena::Scope scope;

@@ -1,4 +1,4 @@
-// must-not-compile: CreateMessage<T> needs to know T: include .{1,2}harena.pb.message.h
+// must-not-compile: CreateMessage<T> needs to know T: include .{1,2}harena.pb.arena.message.h
 //
 // "harena/scope/scope.h" alone knows no message library.
 #include <google/protobuf/timestamp.pb.h>

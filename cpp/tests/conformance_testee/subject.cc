@@ -5,9 +5,9 @@
 #include <google/protobuf/test_messages_proto2.pb.h>
 #include <google/protobuf/test_messages_proto3.pb.h>
 
+#include "harena/pb/arena/message.h"
 #include "harena/pb/codec/access.h"
-#include "harena/pb/message.h"
-#include "harena/pb/test_stream.h"
+#include "harena/pb/parse/test_stream.h"
 #include "harena/scope/scope.h"
 
 namespace harena::testee {

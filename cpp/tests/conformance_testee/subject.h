@@ -7,7 +7,7 @@
 
 #include <google/protobuf/message.h>
 
-#include "harena/pb/parse.h"
+#include "harena/pb/parse/parse.h"
 
 namespace harena::testee {
 

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "harena/mem/failing_page_source.h"
-#include "harena/pb/method_set.h"
+#include "harena/pb/admin/method_set.h"
 #include "harena/test/shapes.pb.h"
 #include "tests/faults/failing_alloc.h"
 #include "tests/faults/one_request.h"
@@ -40,8 +40,8 @@ struct Case {
   void (*fail)(int64_t) noexcept;
 };
 
-// Whether every allocation has to be freed in the end. In mode codec the thread keeps string bodies
-// for its next request, so that the number is no constant.
+// Whether every allocation has to be freed in the end. In mode codec the thread keeps string
+// buffers for its next request, so that the number is no constant.
 bool FreesAll(Mode mode) { return mode != Mode::kCodec; }
 
 // Serves with the n-th allocation failing; then two requests without a failure.

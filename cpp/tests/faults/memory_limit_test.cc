@@ -20,9 +20,9 @@
 
 #include "harena/mem/page_pool.h"
 #include "harena/mem/test_pool.h"
-#include "harena/pb/message.h"
-#include "harena/pb/parse.h"
-#include "harena/pb/test_wire.h"
+#include "harena/pb/arena/message.h"
+#include "harena/pb/parse/parse.h"
+#include "harena/pb/wire/test_wire.h"
 #include "harena/test/wide.pb.h"
 #include "tests/faults/one_request.h"
 #include "tests/safety_count.h"

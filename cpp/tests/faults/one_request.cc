@@ -4,9 +4,9 @@
 #include <new>
 #include <vector>
 
-#include "harena/pb/budget_frame.h"
-#include "harena/pb/message.h"
-#include "harena/pb/parse.h"
+#include "harena/pb/arena/budget_frame.h"
+#include "harena/pb/arena/message.h"
+#include "harena/pb/parse/parse.h"
 #include "harena/test/shapes.pb.h"
 
 namespace harena::faults {
@@ -86,7 +86,7 @@ Outcome Echo::ServeOrThrow(std::string_view wire) {
   const Shapes* request = nullptr;
   Shapes* response = nullptr;
   if (mode_ == Mode::kReuse) {
-    const pb::MessageKeeper::Pair pair = keeper_.Borrow(*scope);
+    const pb::MessageKeeper::Pair pair = keeper_.Take(*scope);
     const pb::ParseResult result = pb::Parse(*scope, wire, *static_cast<Shapes*>(pair.request));
     if (!result) return Refused(result);
     request = static_cast<const Shapes*>(pair.request);

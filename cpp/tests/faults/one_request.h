@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "harena/mem/page_pool.h"
-#include "harena/pb/message_keeper.h"
+#include "harena/pb/call/message_keeper.h"
 #include "harena/scope/scope_pool.h"
 
 namespace harena::faults {

@@ -17,8 +17,8 @@
 
 #include "harena/mem/background_decay.h"
 #include "harena/mem/test_pool.h"
-#include "harena/pb/codec/string_bodies.h"
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
+#include "harena/pb/arena/string_buffers.h"
 #include "harena/test/shapes.pb.h"
 #include "tests/faults/one_request.h"
 #include "tests/safety_count.h"
@@ -81,7 +81,7 @@ class Traffic {
     }
   }
   pool.Trim();
-  pb::codec::TrimStringBodies();
+  pb::TrimStringBuffers();
   static_cast<void>(pool.stats());
   if (destroy_pools) pool.~PagePool();
   // With the destructors of this thread's objects and of static ones.
@@ -94,14 +94,20 @@ void ForkWhileServing(bool destroy_pools, size_t quarantine_one_in, Mode mode = 
   uint64_t forks = 0;
   uint64_t lost = 0;
   {
+    // protobuf makes its descriptors as they are first asked for. A child that was forked in the
+    // middle of that would wait for them for ever.
+    Echo first(*pool, mode, kUnlimitedBytes, 0);
+    ASSERT_EQ(first.Serve(wire), Outcome::kServed);
+  }
+  {
     Traffic traffic(*pool, mode, 2, quarantine_one_in);
     std::atomic<bool> stop{false};
-    // Holds the registry's and the caches' locks, or those of string bodies, most of the time.
+    // Holds the registry's and the caches' locks, or those of string buffers, most of the time.
     std::thread asking([&] {
       while (!stop.load()) {
         static_cast<void>(pool->stats());
         pool->Trim();
-        for (int i = 0; mode == Mode::kCodec && i < 100; ++i) pb::codec::TrimStringBodies();
+        for (int i = 0; mode == Mode::kCodec && i < 100; ++i) pb::TrimStringBuffers();
       }
     });
     for (; forks < 60; ++forks) {

@@ -24,7 +24,7 @@ FLAGS = {
     "fortify": (re.compile(r"-D_FORTIFY_SOURCE=[23]$"), re.compile(r"-[DU]_FORTIFY_SOURCE\b")),
 }
 # Harena's own exceptions: harena_harden_lightly() in cmake/HarenaHardening.cmake.
-LIGHTLY = {"cpp/harena/pb/codec/read.cc", "cpp/harena/pb/codec/string_bodies.cc"}
+LIGHTLY = {"cpp/harena/pb/codec/read.cc", "cpp/harena/pb/arena/string_buffers.cc"}
 # What the probe says of itself at compile time.
 SAID_BY_PROBE = {"stack-protector", "cf-protection", "fortify", "pie"}
 

@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 FLAGS_OF_OUR_OWN = ("-Wall", "-Werror", "-fstack-protector", "-fcf-protection", "_FORTIFY_SOURCE", "-Wl,", "-fPIE",
                     "_GLIBCXX_ASSERTIONS", "-fsanitize")
 # The pkg-config file of each layer's users, where there is one.
-PACKAGES = {"mem": "harena", "pb": "harena", **{
+PACKAGES = {"mem": "harena", "guard": "harena", "pb": "harena", **{
     layer: f"harena-{layer}" for layer in ("config", "grpc", "brpc", "prometheus", "live")}}
 
 

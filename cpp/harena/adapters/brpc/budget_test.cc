@@ -13,8 +13,8 @@
 #include "harena/adapters/brpc/test_rig.h"
 #include "harena/adapters/brpc/within_budget.h"
 #include "harena/base/log.h"
+#include "harena/pb/arena/message.h"
 #include "harena/pb/codec/test_log.h"
-#include "harena/pb/message.h"
 #include "harena/test/brpc_strict.pb.h"
 
 namespace harena::brpc {
@@ -133,6 +133,20 @@ TEST_P(Budgets, AParseThatWantsTooMuchIsRefused) {
   }
   rig.ExpectAllMemoryBack();
   EXPECT_EQ(rig.stats().refused, 5u);
+}
+
+TEST_P(Budgets, AParseBeyondItsRatioIsRefused) {
+  Rig rig;
+  rig.Start(Options{.mode = GetParam(), .decoded_ratio_max = 10, .decoded_floor_bytes = 4096});
+  const auto channel = rig.Connect("baidu_std");
+  test::brpc::Work::Stub stub(channel.get());
+  const Task task = Bomb();
+  Controller controller;
+  Result result;
+  stub.Run(&controller, &task, &result, nullptr);
+  EXPECT_TRUE(controller.Failed());
+  rig.ExpectAllMemoryBack();
+  EXPECT_EQ(rig.stats().refused_by.decoded_ratio_max, 1u);
 }
 
 TEST_P(Budgets, WhatTheHandlerAddsIsHeldWithinBudget) {

@@ -5,7 +5,7 @@
 
 #include <brpc/controller.h>
 
-#include "harena/pb/client_messages.h"
+#include "harena/pb/call/client_messages.h"
 
 namespace harena::brpc {
 

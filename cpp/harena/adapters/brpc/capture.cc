@@ -7,7 +7,7 @@
 #include <google/protobuf/descriptor.h>
 
 #include "harena/base/check.h"
-#include "harena/pb/call_capture.h"
+#include "harena/pb/capture/call_capture.h"
 
 namespace harena::brpc {
 

@@ -8,7 +8,7 @@
 
 #include <google/protobuf/service.h>
 
-#include "harena/pb/capture.h"
+#include "harena/pb/capture/capture.h"
 
 namespace harena::brpc {
 

@@ -8,7 +8,7 @@
 #include <google/protobuf/util/message_differencer.h>
 
 #include "harena/adapters/brpc/test_rig.h"
-#include "harena/pb/test_capture.h"
+#include "harena/pb/capture/test_capture.h"
 #include "harena/replay/v1/record.pb.h"
 
 namespace harena::brpc {

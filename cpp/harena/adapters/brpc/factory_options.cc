@@ -2,6 +2,8 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include "harena/pb/call/method.h"
+
 namespace harena::brpc {
 namespace {
 
@@ -13,20 +15,7 @@ std::optional<std::string> WhyNot(const Options& options) {
 }  // namespace
 
 std::optional<std::string> WhyNotUnderBrpc(const Options& options) {
-  if (options.mode == Mode::kReuse && options.request_bytes_max != kUnlimitedBytes) {
-    return "mode reuse cannot hold request_bytes_max under brpc, which parses kept messages in "
-           "frames of its own; choose codec, pages or arena, or leave request_bytes_max out";
-  }
-  if (options.mode == Mode::kReuse && options.depth_max != 0) {
-    return "mode reuse cannot hold depth_max under brpc, which parses kept messages in frames of "
-           "its own; choose codec, pages or arena, or leave depth_max out";
-  }
-  if (options.decode_limits().has_ratio()) {
-    return "decoded_ratio_max cannot be held under brpc, which tells the size of a request to "
-           "nobody "
-           "before it is parsed; leave it out and choose request_bytes_max";
-  }
-  return std::nullopt;
+  return pb::WhyNotParsedBy("brpc", options);
 }
 
 std::optional<std::string> FactoryOptions::Validate() const {

@@ -14,7 +14,7 @@
 #include <gmock/gmock.h>
 
 #include "harena/adapters/brpc/test_rig.h"
-#include "harena/pb/test_wire.h"
+#include "harena/pb/wire/test_wire.h"
 
 namespace harena::brpc {
 namespace {

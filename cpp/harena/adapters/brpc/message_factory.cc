@@ -9,11 +9,6 @@
 #include "harena/adapters/brpc/vars.h"
 #include "harena/base/check.h"
 #include "harena/base/compiler.h"
-#include "harena/base/log.h"
-#include "harena/mem/budget.h"
-#include "harena/pb/capabilities.h"
-#include "harena/pb/reusable.h"
-#include "harena/pb/self_check.h"
 
 namespace harena::brpc {
 namespace {
@@ -26,42 +21,9 @@ const Message* GeneratedPrototype(const google::protobuf::Descriptor* type) {
   return google::protobuf::MessageFactory::generated_factory()->GetPrototype(type);
 }
 
-// brpc knows messages by their base class alone, so a codec is known by the type's name; a dynamic
-// message of that name has none.
-bool HasCodec(const Message& prototype) {
-  if (&prototype != GeneratedPrototype(prototype.GetDescriptor())) return false;
-  const pb::CapabilityReport report = pb::Capabilities();
-  if (!report.codec) return false;
-  for (const pb::CodecMessage& message : report.messages) {
-    if (message.name == prototype.GetDescriptor()->full_name()) return message.why_stock.empty();
-  }
-  return false;
-}
-
-std::optional<std::string> WhyNotReusable(const Message& request, const Message& response) {
-  if (auto reason = pb::WhyNotReusable(request)) return reason;
-  return pb::WhyNotReusable(response);
-}
-
 // The console behind /vars, /flags and the other built-in pages: never on anybody's path.
 bool IsOfBrpcItself(const MethodDescriptor& method) {
   return method.service()->file()->package() == "brpc";
-}
-
-void SayWhatIsServedOtherwise(const pb::Method& method, const Message& request,
-                              bool request_codec) {
-  const Options options = method.scopes().options();
-  if (options.mode == Mode::kCodec && method.ServedAs(options.mode) != options.mode) {
-    Log(Severity::kInfo, method.name() +
-                             ": mode codec is served as pages: its messages were generated without "
-                             "the codec");
-  }
-  if (options.request_bytes_max != kUnlimitedBytes && !request_codec) {
-    Log(Severity::kWarning,
-        method.name() + ": request_bytes_max does not hold while its requests are parsed: " +
-            std::string(request.GetTypeName()) +
-            " was generated without the codec, and brpc parses it");
-  }
 }
 
 }  // namespace
@@ -71,17 +33,13 @@ MessageFactory::MessageFactory(const FactoryOptions& options) : options_(options
   if (const auto problem = options_.Validate()) {
     FailCheck("harena::brpc::MessageFactory", 0, "FactoryOptions::Validate", problem->c_str());
   }
-  if (options_.process_bytes_max != 0) ProcessBudget().set_bytes_max(options_.process_bytes_max);
-  if (options_.self_check) SelfCheckOnce(options_.defaults);
   ExposeProcessVars();
   pool_vars_ = std::make_unique<PoolVars>(options_.defaults.pool());
   {
     std::lock_guard lock(change_);
     for (const auto& [name, own] : options_.methods) static_cast<void>(CoverByNameLocked(name));
   }
-  if (options_.decay_interval.count() > 0) {
-    methods_.StartDecay(options_.decay_interval, options_.trim_heap_when_idle);
-  }
+  methods_.Begin(options_);
   if (options_.follow_flags) Flags::Follow(*this);
 }
 
@@ -131,13 +89,10 @@ const MethodEntry& MessageFactory::AddLocked(const MethodDescriptor& method, con
   if (IsOfBrpcItself(method)) return table_.Add(std::move(node));
   const std::string name(method.full_name());
   const auto chosen = options_.methods.find(name);
-  const bool request_codec = HasCodec(request);
   entry.method = std::make_shared<pb::Method>(
       name, chosen != options_.methods.end() ? chosen->second : options_.defaults, request,
-      response,
-      pb::MessageTypes{.why_not_reusable = WhyNotReusable(request, response),
-                       .codec = request_codec || HasCodec(response)});
-  SayWhatIsServedOtherwise(*entry.method, request, request_codec);
+      response, pb::MessageTypes::Of(request, response));
+  entry.method->SayWhatIsServedOtherwise("brpc");
   node->entry.method = entry.method;
   // All of it or nothing: whatever allocates comes first.
   auto vars = std::make_unique<MethodVars>(entry.method);
@@ -174,23 +129,6 @@ std::optional<std::string> MessageFactory::Change(std::string_view method, const
   std::lock_guard lock(change_);
   if (auto problem = CoverByNameLocked(method)) return problem;
   return methods_.Change(method, edit);
-}
-
-std::optional<std::string> MessageFactory::SetMode(Mode mode) {
-  return Change([=](Options& options) { options.mode = mode; });
-}
-
-std::optional<std::string> MessageFactory::SetMode(std::string_view method, Mode mode) {
-  return Change(method, [=](Options& options) { options.mode = mode; });
-}
-
-std::optional<std::string> MessageFactory::SetRequestBytesMax(size_t bytes) {
-  return Change([=](Options& options) { options.request_bytes_max = bytes; });
-}
-
-std::optional<std::string> MessageFactory::SetRequestBytesMax(std::string_view method,
-                                                              size_t bytes) {
-  return Change(method, [=](Options& options) { options.request_bytes_max = bytes; });
 }
 
 }  // namespace harena::brpc

@@ -15,7 +15,7 @@
 #include "harena/adapters/brpc/factory_options.h"
 #include "harena/adapters/brpc/method_table.h"
 #include "harena/base/fork_mutex.h"
-#include "harena/pb/method_set.h"
+#include "harena/pb/admin/method_set.h"
 
 namespace harena::brpc {
 
@@ -53,12 +53,9 @@ class MessageFactory final : public ::brpc::RpcPBMessageFactory, private pb::Ser
   /// Changes the mode of every method, or of one by its full name, for requests from now on. The
   /// answer says what is wrong (an unknown method, a mode that cannot hold the method's limit);
   /// then nothing has changed.
-  std::optional<std::string> SetMode(Mode mode);
-  std::optional<std::string> SetMode(std::string_view method, Mode mode);
-
+  using pb::ServedMethods::SetMode;
   /// Changes request_bytes_max likewise.
-  std::optional<std::string> SetRequestBytesMax(size_t bytes);
-  std::optional<std::string> SetRequestBytesMax(std::string_view method, size_t bytes);
+  using pb::ServedMethods::SetRequestBytesMax;
 
   /// Changes any options that may change while the server runs (ScopePool::Change()), likewise.
   std::optional<std::string> Change(const pb::ServedMethods::Edit& edit) override;
@@ -66,7 +63,7 @@ class MessageFactory final : public ::brpc::RpcPBMessageFactory, private pb::Ser
                                     const pb::ServedMethods::Edit& edit) override;
 
   /// One entry per method that had a request or was named.
-  std::vector<pb::MethodStats> stats() const { return methods_.stats(); }
+  using pb::ServedMethods::stats;
 
  private:
   const MethodEntry& Cover(const google::protobuf::Service& service,

@@ -11,7 +11,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
-#include "harena/pb/method.h"
+#include "harena/pb/call/method.h"
 
 namespace harena::brpc {
 

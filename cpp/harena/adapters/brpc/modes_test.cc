@@ -8,7 +8,7 @@
 #include <google/protobuf/util/message_differencer.h>
 
 #include "harena/adapters/brpc/test_rig.h"
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 
 namespace harena::brpc {
 namespace {

@@ -9,8 +9,7 @@
 
 #include "harena/adapters/brpc/live_requests.h"
 #include "harena/adapters/brpc/method_table.h"
-#include "harena/pb/method.h"
-#include "harena/scope/scope.h"
+#include "harena/pb/call/call_messages.h"
 
 namespace harena::brpc {
 
@@ -31,14 +30,9 @@ class RequestMessages final : public ::brpc::RpcPBMessages {
   void End() noexcept;
 
  private:
-  struct Pair {
-    google::protobuf::Message* request;
-    google::protobuf::Message* response;
-  };
+  friend class pb::CallMessages;
 
-  static Pair MakeMessages(const MethodEntry& entry, Scope& scope);
-
-  RequestMessages(pb::Method& method, Scope scope, Pair pair) noexcept;
+  RequestMessages(pb::Method& method, pb::CallMessages messages) noexcept;
   RequestMessages(std::unique_ptr<google::protobuf::Message> request,
                   std::unique_ptr<google::protobuf::Message> response) noexcept;
   ~RequestMessages() override = default;
@@ -46,7 +40,7 @@ class RequestMessages final : public ::brpc::RpcPBMessages {
   void CountFailedParse() noexcept;
 
   pb::Method* const method_;  // null without a scope
-  std::optional<Scope> scope_;
+  std::optional<pb::CallMessages> messages_;
   google::protobuf::Message* const request_;
   google::protobuf::Message* const response_;
   LiveRequest live_;  // in the table when there is a scope

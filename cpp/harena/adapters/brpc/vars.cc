@@ -8,8 +8,8 @@
 #include <bvar/bvar.h>
 
 #include "harena/mem/budget.h"
-#include "harena/pb/block_hooks.h"
-#include "harena/pb/codec/string_bodies.h"
+#include "harena/pb/arena/block_hooks.h"
+#include "harena/pb/arena/string_buffers.h"
 #include "harena/scope/mode.h"
 
 namespace harena::brpc {
@@ -158,7 +158,7 @@ void ExposeProcessVars() {
     add.Number("system_refusals", [](const B&) { return pb::SystemRefusals(); });
     add.Number("unframed_overruns", [](const B&) { return pb::UnframedOverruns(); });
     add.Number("string_bodies_bytes",
-               [](const B&) -> uint64_t { return pb::codec::GetStringBodyStats().bytes_shared; });
+               [](const B&) -> uint64_t { return pb::GetStringBufferStats().bytes_shared; });
     return true;
   }();
   static_cast<void>(done);

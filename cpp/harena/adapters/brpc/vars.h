@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harena/mem/page_pool.h"
-#include "harena/pb/method.h"
+#include "harena/pb/call/method.h"
 
 namespace harena::brpc {
 

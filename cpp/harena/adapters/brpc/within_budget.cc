@@ -3,7 +3,7 @@
 #include <bthread/bthread.h>
 
 #include "harena/base/check.h"
-#include "harena/pb/budget_frame.h"
+#include "harena/pb/arena/budget_frame.h"
 
 namespace harena::brpc {
 namespace {

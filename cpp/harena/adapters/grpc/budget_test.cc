@@ -14,7 +14,7 @@
 #include "harena/base/poison.h"
 #include "harena/base/test_process_memory.h"
 #include "harena/mem/failing_page_source.h"
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 
 namespace harena::grpc {
 namespace {

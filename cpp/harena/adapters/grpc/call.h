@@ -8,7 +8,7 @@
 #include <grpcpp/support/async_unary_call.h>
 
 #include "harena/base/check.h"
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 #include "harena/scope/options.h"
 #include "harena/scope/scope_pool.h"
 

@@ -16,7 +16,7 @@
 #include "harena/adapters/grpc/stream_message.h"
 #include "harena/adapters/grpc/test_rig.h"
 #include "harena/mem/budget.h"
-#include "harena/pb/block_hooks.h"
+#include "harena/pb/arena/block_hooks.h"
 
 namespace harena::grpc {
 namespace {

@@ -11,7 +11,7 @@
 #include <grpcpp/support/byte_buffer.h>
 
 #include "harena/adapters/grpc/hand_over.h"
-#include "harena/pb/call_capture.h"
+#include "harena/pb/capture/call_capture.h"
 
 namespace harena::grpc {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <grpcpp/support/server_interceptor.h>
 
-#include "harena/pb/capture.h"
+#include "harena/pb/capture/capture.h"
 
 namespace harena::grpc {
 

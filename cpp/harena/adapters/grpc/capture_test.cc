@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "harena/adapters/grpc/test_rig.h"
-#include "harena/pb/test_capture.h"
+#include "harena/pb/capture/test_capture.h"
 #include "harena/replay/v1/record.pb.h"
 
 namespace harena::grpc {

@@ -8,8 +8,8 @@
 #include <grpcpp/support/status.h>
 
 #include "harena/mem/budget.h"
-#include "harena/pb/method.h"
-#include "harena/pb/parse.h"
+#include "harena/pb/call/method.h"
+#include "harena/pb/parse/parse.h"
 #include "harena/scope/scope.h"
 
 namespace harena::grpc {

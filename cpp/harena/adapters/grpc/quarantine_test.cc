@@ -1,5 +1,5 @@
 // A handler that keeps its request without Detach(), and what is said when somebody reads it.
-#include "harena/mem/quarantine.h"
+#include "harena/guard/quarantine.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 
 #include "harena/adapters/grpc/test_rig.h"
 #include "harena/base/compiler.h"
-#include "harena/mem/fault_reporter.h"
+#include "harena/guard/fault_reporter.h"
 #include "tests/safety_count.h"
 
 namespace harena::grpc {
@@ -34,9 +34,9 @@ void ReadAKeptRequest(Mode mode) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(rig.Run(MakeTask()).ok());
   // A scope that is not alive any more may be about to give its blocks back.
   EXPECT_TRUE(Eventually([&] {
-    const PagePoolStats blocks = rig.pool().Quarantine()->stats();
+    const PagePoolStats blocks = guard::QuarantineOf(rig.pool())->stats();
     return rig.scopes_live() == 0 && blocks.bytes_in_use == 0 &&
-           rig.pool().quarantine_stats().blocks_entered == blocks.blocks_freed;
+           guard::QuarantineStatsOf(rig.pool()).blocks_entered == blocks.blocks_freed;
   }));
   static_cast<void>(*reinterpret_cast<const volatile char*>(kept.load()));
 }
@@ -61,7 +61,7 @@ TEST_P(QuarantineDeathTest, SampledCallsAnswerLikeOthers) {
   }
   rig.ExpectAllMemoryBack();
   EXPECT_GT(rig.stats().scopes.scopes_sampled, 10u);
-  EXPECT_GT(rig.pool().quarantine_stats().blocks_entered, 10u);
+  EXPECT_GT(guard::QuarantineStatsOf(rig.pool()).blocks_entered, 10u);
 }
 
 // Each server says on standard error what the first one is asked to say.

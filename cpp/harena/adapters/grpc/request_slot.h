@@ -1,7 +1,6 @@
 // How gRPC is made to parse a request onto a scope and within its budget.
 #pragma once
 
-#include <new>
 #include <optional>
 
 #include <grpcpp/impl/codegen/serialization_traits.h>
@@ -12,8 +11,7 @@
 
 #include "harena/adapters/grpc/hand_over.h"
 #include "harena/adapters/grpc/method.h"
-#include "harena/pb/parse.h"
-#include "harena/scope/scope.h"
+#include "harena/pb/call/call_messages.h"
 
 namespace harena::grpc {
 
@@ -29,11 +27,9 @@ class RefusingReactor final : public ::grpc::ServerUnaryReactor {
 /// any other code of the program sees for the real message type.
 template <typename Request>
 struct RequestSlot : HandOver {
-  Request* message = nullptr;     // null when there was no memory for one; then `refusal` says why
-  Scope* scope = nullptr;         // likewise
-  bool parse_onto_scope = false;  // false in mode heap
-  bool frozen = false;     // the message is new, and nobody but the handler's const will see it
-  bool malformed = false;  // the bytes are no Request, or a required field is missing
+  pb::CallMessages* messages = nullptr;  // null when there was no memory; then `refusal` says why
+  Request* message = nullptr;            // the request; likewise
+  bool malformed = false;                // the bytes are no Request, or a required field is missing
   std::optional<Refusal> refusal;
   mutable std::optional<RefusingReactor> refusing;  // for a handler that was refused memory
 
@@ -60,21 +56,11 @@ class SerializationTraits<harena::grpc::RequestSlot<Request>> {
 
  private:
   static void Parse(ByteBuffer& buffer, harena::grpc::RequestSlot<Request>& slot) noexcept {
-    if (slot.parse_onto_scope) return ParseOntoScope(buffer, slot);
-    try {
-      slot.malformed = !SerializationTraits<Request>::Deserialize(&buffer, slot.message).ok();
-    } catch (const std::bad_alloc& exceeded) {
-      slot.refusal = harena::RefusalOf(exceeded);
-    }
-  }
-
-  static void ParseOntoScope(ByteBuffer& buffer, harena::grpc::RequestSlot<Request>& slot) {
     harena::pb::ParseResult result{.status = harena::pb::ParseStatus::kMalformed, .refusal = {}};
     ProtoBufferReader reader(&buffer);
     if (reader.status().ok()) {
-      result = slot.frozen ? harena::pb::ParseFrozenInto(*slot.scope, reader, buffer.Length(),
-                                                         *slot.message)
-                           : harena::pb::Parse(*slot.scope, reader, buffer.Length(), *slot.message);
+      result =
+          slot.messages->Parse(reader, buffer.Length(), harena::pb::codec::ParserOf<Request>());
     }
     slot.malformed = result.status == harena::pb::ParseStatus::kMalformed;
     if (result.status == harena::pb::ParseStatus::kRefused) slot.refusal = result.refusal;

@@ -2,37 +2,28 @@
 
 #include "harena/base/check.h"
 #include "harena/base/log.h"
-#include "harena/mem/budget.h"
-#include "harena/pb/self_check.h"
 
 namespace harena::grpc {
 
 Server::~Server() = default;
 
 void Server::Adopt(Installer& installer) {
-  for (auto& method : installer.methods_) methods_.Add(std::move(method));
+  for (auto& method : installer.methods_) Add(std::move(method));
   uncovered_ = std::move(installer.uncovered_);
   for (const auto& [name, options] : installer.options_.methods) {
-    if (methods_.Find(name) == nullptr) {
-      FailCheck("harena::grpc::Server", 0, "ServerOptions::methods",
-                methods_.UnknownMethod(name).c_str());
+    if (Find(name) == nullptr) {
+      FailCheck("harena::grpc::Server", 0, "ServerOptions::methods", UnknownMethod(name).c_str());
     }
   }
-  if (installer.options_.process_bytes_max != 0) {
-    ProcessBudget().set_bytes_max(installer.options_.process_bytes_max);
-  }
   SayWhatHasNoCodec();
-  if (installer.options_.self_check) SelfCheckOnce(installer.options_.defaults);
-  if (installer.options_.decay_interval.count() > 0) {
-    methods_.StartDecay(installer.options_.decay_interval, installer.options_.trim_heap_when_idle);
-  }
+  Begin(installer.options_);
 }
 
 // One line: what a server does otherwise than it was told is not to be found out by measuring.
 void Server::SayWhatHasNoCodec() const {
   std::string without;
   size_t wanted = 0;
-  for (const auto& method : methods_.methods()) {
+  for (const auto& method : methods()) {
     const Mode mode = method->scopes().mode();
     if (mode != Mode::kCodec) continue;
     ++wanted;

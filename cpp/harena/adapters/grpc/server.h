@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,8 +14,7 @@
 
 #include "harena/adapters/grpc/method.h"
 #include "harena/adapters/grpc/unary_handler.h"
-#include "harena/pb/method_set.h"
-#include "harena/pb/reusable.h"
+#include "harena/pb/admin/method_set.h"
 #include "harena/scope/options.h"
 
 namespace harena::grpc {
@@ -70,8 +68,7 @@ class Installer {
     auto method = std::make_shared<Method>(
         name, chosen != options_.methods.end() ? chosen->second : options_.defaults,
         Request::default_instance(), Response::default_instance(),
-        MessageTypes{.why_not_reusable = WhyNotReusable<Request, Response>(),
-                     .codec = pb::codec::HasCodec<Request> || pb::codec::HasCodec<Response>});
+        MessageTypes::Of<Request, Response>());
     methods_.push_back(method);
     Access::Mark(service_, index,
                  new UnaryHandler<Request, Response>(std::move(method), std::move(call)));
@@ -89,17 +86,6 @@ class Installer {
       (service.*(&Access::MarkMethodCallback))(index, handler);
     }
   };
-
-  template <typename Request, typename Response>
-  static std::optional<std::string> WhyNotReusable() {
-    if constexpr (std::is_base_of_v<google::protobuf::Message, Request> &&
-                  std::is_base_of_v<google::protobuf::Message, Response>) {
-      if (auto reason = pb::WhyNotReusable(Request::default_instance())) return reason;
-      return pb::WhyNotReusable(Response::default_instance());
-    } else {
-      return "messages of the lite runtime cannot be inspected";
-    }
-  }
 
   ::grpc::Service& service_;
   const ServerOptions& options_;
@@ -119,7 +105,7 @@ class Installer {
 /// Thread rule: construct it before the service is registered; afterwards any thread.
 /// Lifetime rule: must outlive the grpc::Server, as the service must. Detached scopes may outlive
 /// it.
-class Server {
+class Server : private pb::MethodSet {
  public:
   /// REQUIRES: the options are valid (checked; the message says what is wrong).
   template <typename Service>
@@ -127,7 +113,8 @@ class Server {
       : Server(service, ServerOptions{.defaults = defaults}) {}
 
   template <typename Service>
-  Server(Service& service, const ServerOptions& options) : service_(service) {
+  Server(Service& service, const ServerOptions& options)
+      : pb::MethodSet("grpc"), service_(service) {
     static_assert(
         requires(Installer & installer) { HarenaInstall(service, installer); },
         "harena::grpc::Server needs the generated installer of this service: run protoc with "
@@ -137,7 +124,7 @@ class Server {
     Adopt(installer);
   }
 
-  ~Server();
+  ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
@@ -147,30 +134,16 @@ class Server {
   /// Changes the mode of every method, or of one by its full name, for requests from now on. The
   /// answer says what is wrong (an unknown method, a mode that cannot hold the method's limit);
   /// then nothing has changed.
-  std::optional<std::string> SetMode(Mode mode) { return methods_.SetMode(mode); }
-  std::optional<std::string> SetMode(std::string_view method, Mode mode) {
-    return methods_.SetMode(method, mode);
-  }
-
+  using pb::MethodSet::SetMode;
   /// Changes request_bytes_max likewise.
-  std::optional<std::string> SetRequestBytesMax(size_t bytes) {
-    return methods_.SetRequestBytesMax(bytes);
-  }
-  std::optional<std::string> SetRequestBytesMax(std::string_view method, size_t bytes) {
-    return methods_.SetRequestBytesMax(method, bytes);
-  }
+  using pb::MethodSet::SetRequestBytesMax;
 
   /// Changes any options that may change while the server runs (ScopePool::Change()), likewise:
   ///   scoped.Change([](harena::Options& o) { o.depth_max = 32; });
-  std::optional<std::string> Change(const pb::MethodSet::Edit& edit) {
-    return methods_.Change(edit);
-  }
-  std::optional<std::string> Change(std::string_view method, const pb::MethodSet::Edit& edit) {
-    return methods_.Change(method, edit);
-  }
+  using pb::MethodSet::Change;
 
   /// One entry per covered method, in the order of the .proto file.
-  std::vector<MethodStats> stats() const { return methods_.stats(); }
+  using pb::MethodSet::stats;
   /// Methods that stay as gRPC serves them, and why.
   const std::vector<UncoveredMethod>& uncovered() const noexcept { return uncovered_; }
 
@@ -180,8 +153,7 @@ class Server {
 
   ::grpc::Service& service_;
   std::vector<UncoveredMethod> uncovered_;
-  pb::MethodSet methods_{"grpc"};
-  pb::Published published_{methods_};
+  pb::Published published_{*this};
 };
 
 }  // namespace harena::grpc

@@ -13,7 +13,7 @@
 
 #include "harena/adapters/grpc/test_rig.h"
 #include "harena/base/log.h"
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 #include "harena/test/grpc_lite.grpc.pb.h"
 #include "harena/test/grpc_lite.harena.grpc.h"
 #include "harena/test/grpc_strict.grpc.pb.h"

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "harena/adapters/grpc/call.h"
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 #include "harena/scope/scope_pool.h"
 
 namespace harena::grpc {

@@ -12,7 +12,6 @@
 
 #include "harena/adapters/grpc/method.h"
 #include "harena/adapters/grpc/unary_messages.h"
-#include "harena/pb/budget_frame.h"
 
 namespace harena::grpc {
 
@@ -54,7 +53,7 @@ class UnaryHandler final : public ::grpc::internal::MethodHandler {
     ::grpc::MessageHolder<Slot, Response>* AllocateMessages() override {
       method_->CountRequest();
       Refusal refusal;
-      if (auto* messages = UnaryMessages<Request, Response>::TryMake(method_, refusal)) {
+      if (auto* messages = UnaryMessages<Request, Response>::TryMake(method_, &refusal)) {
         return messages;
       }
       auto* refused = new (std::nothrow) RefusedMessages<Request, Response>(refusal);
@@ -79,17 +78,15 @@ class UnaryHandler final : public ::grpc::internal::MethodHandler {
                                      Response* response) {
     if (slot.refusal) return Finish(*context, Refuse(*method_, *slot.refusal));
     if (slot.malformed) {
-      return Finish(*context, RefuseMalformed(*method_, *slot.scope, *slot.message));
+      return Finish(*context, RefuseMalformed(*method_, slot.messages->scope(), *slot.message));
     }
     // The handler's own frames are the user's: it may be unwound by a refusal as by a bad_alloc.
     // gRPC never sees either exception.
-    try {
-      pb::BudgetFrame frame(slot.scope->budget());
-      return call_(context, slot.message, response);
-    } catch (const std::bad_alloc& exceeded) {
-      // The handler may have taken the context's reactor.
-      return &slot.refusing.emplace(Refuse(*method_, RefusalOf(exceeded)));
-    }
+    ::grpc::ServerUnaryReactor* reactor = nullptr;
+    const auto refusal =
+        slot.messages->RunWithinBudget([&] { reactor = call_(context, slot.message, response); });
+    // The handler may have taken the context's reactor.
+    return refusal ? &slot.refusing.emplace(Refuse(*method_, *refusal)) : reactor;
   }
 
   static ::grpc::ServerUnaryReactor* Finish(::grpc::CallbackServerContext& context,

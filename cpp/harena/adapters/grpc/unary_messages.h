@@ -2,8 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <new>
-#include <optional>
 #include <utility>
 
 #include <grpcpp/support/message_allocator.h>
@@ -11,7 +9,7 @@
 #include "harena/adapters/grpc/method.h"
 #include "harena/adapters/grpc/request_slot.h"
 #include "harena/adapters/grpc/scope_of.h"
-#include "harena/pb/message.h"
+#include "harena/pb/call/call_messages.h"
 
 namespace harena::grpc {
 
@@ -22,72 +20,32 @@ template <typename Request, typename Response>
 class UnaryMessages final : public ::grpc::MessageHolder<RequestSlot<Request>, Response>,
                             public RequestState {
  public:
-  /// Null when there is no memory for a scope; then `refusal` says why.
-  static UnaryMessages* TryMake(const std::shared_ptr<Method>& method, Refusal& refusal) noexcept {
-    try {
-      std::optional<Scope> scope = method->scopes().TryAcquire(&refusal);
-      if (!scope) return nullptr;
-      void* const place =
-          scope->arena().TryAllocate(sizeof(UnaryMessages), alignof(UnaryMessages), &refusal);
-      return place == nullptr ? nullptr : ::new (place) UnaryMessages(method, std::move(*scope));
-    } catch (const std::bad_alloc& exceeded) {
-      refusal = RefusalOf(exceeded);
-      return nullptr;
-    }
+  /// For CallMessages::TryMakeOnScope().
+  UnaryMessages(std::shared_ptr<Method> method, pb::CallMessages messages) noexcept
+      : method_(std::move(method)), messages_(std::move(messages)) {
+    slot_.messages = &messages_;
+    slot_.message = static_cast<Request*>(&messages_.request());
+    this->set_request(&slot_);
+    this->set_response(static_cast<Response*>(&messages_.response()));
   }
 
-  Scope* scope() noexcept override { return &scope_; }
+  /// Null when memory is refused; `*refusal` says why.
+  static UnaryMessages* TryMake(const std::shared_ptr<Method>& method, Refusal* refusal) noexcept {
+    auto messages = pb::CallMessages::TryMake(*method, refusal);
+    if (!messages) return nullptr;
+    return pb::CallMessages::TryMakeOnScope<UnaryMessages>(std::move(*messages), refusal, method);
+  }
+
+  Scope* scope() noexcept override { return &messages_.scope(); }
 
   void Release() override {
     slot_.TakeBack();
-    // The scope holds the memory this object stands in, so it leaves first and ends last.
-    const Scope scope = std::move(scope_);
-    this->~UnaryMessages();
+    pb::CallMessages::EndOnOwnScope(*this, messages_);
   }
 
  private:
-  UnaryMessages(std::shared_ptr<Method> method, Scope scope) noexcept
-      : method_(std::move(method)), scope_(std::move(scope)) {
-    this->set_request(&slot_);
-    slot_.scope = &scope_;
-    try {
-      // The scope's own mode: another thread may be changing the method's.
-      UseMode(method_->Serve(scope_.mode()));
-    } catch (const std::bad_alloc& exceeded) {
-      slot_.refusal = RefusalOf(exceeded);
-    }
-  }
-
-  ~UnaryMessages() = default;
-
-  void UseMode(Mode mode) {
-    switch (mode) {
-      case Mode::kHeap:
-        // The objects stand on the scope and their parts on the heap, so that Detach() keeps them
-        // in this mode too.
-        return Use(scope_.Create<Request>(), scope_.Create<Response>());
-      case Mode::kCodec:
-        slot_.frozen = true;
-        [[fallthrough]];
-      case Mode::kArena:
-      case Mode::kPages:
-        slot_.parse_onto_scope = true;
-        return Use(scope_.CreateMessage<Request>(), scope_.CreateMessage<Response>());
-      case Mode::kReuse: {
-        const pb::MessageKeeper::Pair pair = method_->keeper().Borrow(scope_);
-        slot_.parse_onto_scope = true;
-        return Use(static_cast<Request*>(pair.request), static_cast<Response*>(pair.response));
-      }
-    }
-  }
-
-  void Use(Request* request, Response* response) {
-    slot_.message = request;
-    this->set_response(response);
-  }
-
   const std::shared_ptr<Method> method_;
-  Scope scope_;
+  pb::CallMessages messages_;
   RequestSlot<Request> slot_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "harena/pb/client_messages.h"
+#include "harena/pb/call/client_messages.h"
 
 namespace harena::trpc {
 

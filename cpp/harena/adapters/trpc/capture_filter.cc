@@ -5,7 +5,7 @@
 
 #include <google/protobuf/message.h>
 
-#include "harena/pb/call_capture.h"
+#include "harena/pb/capture/call_capture.h"
 
 namespace harena::trpc {
 namespace {

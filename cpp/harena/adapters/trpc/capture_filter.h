@@ -10,7 +10,7 @@
 #include <trpc/filter/server_filter_base.h>
 #include <trpc/server/server_context.h>
 
-#include "harena/pb/capture.h"
+#include "harena/pb/capture/capture.h"
 
 namespace harena::trpc {
 

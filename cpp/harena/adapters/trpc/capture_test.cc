@@ -13,7 +13,7 @@
 #include "harena/adapters/trpc/capture_filter.h"
 #include "harena/adapters/trpc/services.h"
 #include "harena/adapters/trpc/test_server.h"
-#include "harena/pb/test_capture.h"
+#include "harena/pb/capture/test_capture.h"
 #include "harena/replay/v1/record.pb.h"
 
 namespace harena::trpc {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "harena/adapters/trpc/test_services.h"
-#include "harena/pb/test_wire.h"
+#include "harena/pb/wire/test_wire.h"
 
 namespace harena::trpc {
 namespace {

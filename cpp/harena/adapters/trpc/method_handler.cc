@@ -35,12 +35,8 @@ bool PassesFilters(const ServerContextPtr& context, ::trpc::FilterPoint point) {
 
 }  // namespace
 
-MethodHandler::MethodHandler(std::shared_ptr<pb::Method> method, const Message& request_prototype,
-                             const Message& response_prototype, Run run)
-    : method_(std::move(method)),
-      request_prototype_(request_prototype),
-      response_prototype_(response_prototype),
-      run_(std::move(run)) {}
+MethodHandler::MethodHandler(std::shared_ptr<pb::Method> method, Run run)
+    : method_(std::move(method)), run_(std::move(run)) {}
 
 // tRPC's frames above are noexcept.
 void MethodHandler::Execute(const ServerContextPtr& context, NoncontiguousBuffer&& request_bytes,
@@ -56,7 +52,7 @@ void MethodHandler::Execute(const ServerContextPtr& context, NoncontiguousBuffer
 void MethodHandler::Serve(const ServerContextPtr& context, NoncontiguousBuffer&& request_bytes,
                           NoncontiguousBuffer& response_bytes) {
   Refusal refusal;
-  ScopedCall* call = ScopedCall::Make(*method_, request_prototype_, response_prototype_, &refusal);
+  ScopedCall* call = ScopedCall::Make(*method_, &refusal);
   if (call == nullptr) {
     return Fail(*context, RetCode::LIMITED_ERROR, method_->Refuse(refusal));
   }

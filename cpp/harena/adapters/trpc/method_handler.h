@@ -11,7 +11,7 @@
 #include <trpc/server/server_context.h>
 
 #include "harena/adapters/trpc/scoped_call.h"
-#include "harena/pb/method.h"
+#include "harena/pb/call/method.h"
 
 namespace harena::trpc {
 
@@ -25,9 +25,7 @@ class MethodHandler final : public ::trpc::RpcMethodHandlerInterface {
                                            const google::protobuf::Message& request,
                                            google::protobuf::Message& response)>;
 
-  MethodHandler(std::shared_ptr<pb::Method> method,
-                const google::protobuf::Message& request_prototype,
-                const google::protobuf::Message& response_prototype, Run run);
+  MethodHandler(std::shared_ptr<pb::Method> method, Run run);
 
   void Execute(const ::trpc::ServerContextPtr& context, ::trpc::NoncontiguousBuffer&& request_bytes,
                ::trpc::NoncontiguousBuffer& response_bytes) noexcept override;
@@ -50,8 +48,6 @@ class MethodHandler final : public ::trpc::RpcMethodHandlerInterface {
   void Write(const ::trpc::ServerContextPtr& context, ::trpc::NoncontiguousBuffer& bytes);
 
   const std::shared_ptr<pb::Method> method_;
-  const google::protobuf::Message& request_prototype_;
-  const google::protobuf::Message& response_prototype_;
   const Run run_;
 };
 

@@ -7,7 +7,7 @@
 
 #include <trpc/tvar/basic_ops/passive_status.h>
 
-#include "harena/pb/method.h"
+#include "harena/pb/call/method.h"
 
 namespace harena::trpc {
 

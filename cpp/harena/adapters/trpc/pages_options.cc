@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "harena/mem/page_pool.h"
-#include "harena/pb/block_hooks.h"
+#include "harena/pb/arena/block_hooks.h"
 
 namespace harena::trpc {
 namespace {

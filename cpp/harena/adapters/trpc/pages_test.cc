@@ -12,8 +12,8 @@
 #include "harena/adapters/trpc/use_pages.h"
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
-#include "harena/pb/budget_frame.h"
-#include "harena/pb/message_arena.h"
+#include "harena/pb/arena/budget_frame.h"
+#include "harena/pb/arena/message_arena.h"
 #include "harena/test/trpc_plain.pb.h"
 
 namespace harena::trpc {

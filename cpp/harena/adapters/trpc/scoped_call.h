@@ -4,8 +4,7 @@
 #include <google/protobuf/message.h>
 #include <trpc/server/server_context.h>
 
-#include "harena/pb/method.h"
-#include "harena/scope/scope.h"
+#include "harena/pb/call/call_messages.h"
 
 namespace harena::trpc {
 
@@ -16,9 +15,7 @@ namespace harena::trpc {
 class ScopedCall {
  public:
   /// Null when there was no memory; `*refusal` says why.
-  static ScopedCall* Make(pb::Method& method, const google::protobuf::Message& request_prototype,
-                          const google::protobuf::Message& response_prototype,
-                          Refusal* refusal) noexcept;
+  static ScopedCall* Make(pb::Method& method, Refusal* refusal) noexcept;
   void End() noexcept;
 
   /// The one that hangs on `context`; null when there is none.
@@ -27,26 +24,20 @@ class ScopedCall {
   void HangOn(::trpc::ServerContext& context);
   void TakeOff(::trpc::ServerContext& context) noexcept;
 
-  Scope& scope() noexcept { return scope_; }
-  google::protobuf::Message& request() noexcept { return *request_; }
+  Scope& scope() noexcept { return messages_.scope(); }
+  google::protobuf::Message& request() noexcept {
+    return static_cast<google::protobuf::Message&>(messages_.request());
+  }
   /// Why parsing the request was refused memory; null when it was not.
-  const Refusal* refused_parse() const noexcept;
+  const Refusal* refused_parse() const noexcept { return messages_.refused_parse(); }
 
  private:
-  struct Pair {
-    google::protobuf::Message* request;
-    google::protobuf::Message* response;
-  };
-  static Pair MakeMessages(pb::Method& method, Scope& scope,
-                           const google::protobuf::Message& request_prototype,
-                           const google::protobuf::Message& response_prototype);
+  friend class pb::CallMessages;
 
-  ScopedCall(Scope scope, Pair pair) noexcept;
+  explicit ScopedCall(pb::CallMessages messages) noexcept;
   ~ScopedCall() = default;
 
-  Scope scope_;
-  google::protobuf::Message* const request_;
-  google::protobuf::Message* const response_;
+  pb::CallMessages messages_;
 };
 
 }  // namespace harena::trpc

@@ -12,8 +12,7 @@
 #include <trpc/server/service.h>
 
 #include "harena/adapters/trpc/method_handler.h"
-#include "harena/pb/codec/access.h"
-#include "harena/pb/method_set.h"
+#include "harena/pb/admin/method_set.h"
 #include "harena/scope/options.h"
 
 namespace harena::trpc {
@@ -50,11 +49,11 @@ class MethodVars;
 ///
 /// Thread rule: Serve() from one thread, before the service is registered; the rest from any.
 /// Lifetime rule: the services may outlive it.
-class Services {
+class Services : private pb::MethodSet {
  public:
   /// Stops the process and says what to change when `options.Validate()` finds something.
   explicit Services(const ServicesOptions& options = {});
-  ~Services();
+  ~Services() override;
   Services(const Services&) = delete;
   Services& operator=(const Services&) = delete;
 
@@ -67,7 +66,7 @@ class Services {
     Owner& owner = service;
     Replace(
         service, name, Request::default_instance(), Response::default_instance(),
-        pb::codec::HasCodec<Request>, pb::codec::HasCodec<Response>,
+        pb::MessageTypes::Of<Request, Response>(),
         [&owner, method](const ::trpc::ServerContextPtr& context,
                          const google::protobuf::Message& request,
                          google::protobuf::Message& response) {
@@ -79,36 +78,21 @@ class Services {
 
   /// For requests from now on, of all methods or of one. The answer says what is wrong; then
   /// nothing has changed.
-  std::optional<std::string> SetMode(Mode mode) { return methods_.SetMode(mode); }
-  std::optional<std::string> SetMode(std::string_view method, Mode mode) {
-    return methods_.SetMode(method, mode);
-  }
-  std::optional<std::string> SetRequestBytesMax(size_t bytes) {
-    return methods_.SetRequestBytesMax(bytes);
-  }
-  std::optional<std::string> SetRequestBytesMax(std::string_view method, size_t bytes) {
-    return methods_.SetRequestBytesMax(method, bytes);
-  }
-
+  using pb::MethodSet::SetMode;
+  using pb::MethodSet::SetRequestBytesMax;
   /// Any options that may change while the server runs (ScopePool::Change()).
-  std::optional<std::string> Change(const pb::MethodSet::Edit& edit) {
-    return methods_.Change(edit);
-  }
-  std::optional<std::string> Change(std::string_view method, const pb::MethodSet::Edit& edit) {
-    return methods_.Change(method, edit);
-  }
+  using pb::MethodSet::Change;
 
-  std::vector<pb::MethodStats> stats() const { return methods_.stats(); }
+  using pb::MethodSet::stats;
 
  private:
   void Replace(::trpc::Service& service, const std::string& name,
                const google::protobuf::Message& request_prototype,
-               const google::protobuf::Message& response_prototype, bool request_codec,
-               bool response_codec, MethodHandler::Run run, const Options& options);
+               const google::protobuf::Message& response_prototype, pb::MessageTypes types,
+               MethodHandler::Run run, const Options& options);
 
   const ServicesOptions options_;
-  pb::MethodSet methods_;
-  pb::Published published_{methods_};
+  pb::Published published_{*this};
   std::vector<std::unique_ptr<MethodVars>> vars_;
 };
 

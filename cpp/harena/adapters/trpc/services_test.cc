@@ -19,7 +19,7 @@
 #include "harena/adapters/trpc/test_rig.h"
 #include "harena/adapters/trpc/within_budget.h"
 #include "harena/mem/page_pool.h"
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 
 namespace harena::trpc {
 namespace {
@@ -244,6 +244,17 @@ TEST_P(Limits, HoldARequest) {
   EXPECT_TRUE(small.ok());
 }
 
+TEST_P(Limits, HoldARequestToItsRatio) {
+  Serve({.mode = GetParam(), .decoded_ratio_max = 10, .decoded_floor_bytes = 4096});
+  Task task;
+  for (int i = 0; i < 30'000; ++i) task.add_items();
+  OneCall call(service_);
+  call.Run(kRun, task);
+  EXPECT_EQ(call.code(), ::trpc::TrpcRetCode::TRPC_SERVER_LIMITED_ERR);
+  EXPECT_THAT(call.context()->GetStatus().ErrorMessage(), HasSubstr("decoded_ratio_max"));
+  EXPECT_EQ(stats().refused_by.decoded_ratio_max, 1u);
+}
+
 TEST_P(Limits, EndAHandlerThatTakesTooMuch) {
   Serve({.mode = GetParam(), .request_bytes_max = 256 << 10});
   service_.on_run = [](const ServerContextPtr& context, const Task&, Result&) {
@@ -306,8 +317,10 @@ TEST(ServicesOptions, AreLookedAt) {
               Optional(HasSubstr("cannot hold request_bytes_max under tRPC")));
   EXPECT_THAT((ServicesOptions{.defaults = {.mode = Mode::kReuse, .depth_max = 9}}.Validate()),
               Optional(HasSubstr("cannot hold depth_max under tRPC")));
-  EXPECT_THAT((ServicesOptions{.defaults = {.decoded_ratio_max = 50}}.Validate()),
-              Optional(HasSubstr("decoded_ratio_max cannot be held under tRPC")));
+  EXPECT_THAT(
+      (ServicesOptions{.defaults = {.mode = Mode::kReuse, .decoded_ratio_max = 50}}.Validate()),
+      Optional(HasSubstr("cannot hold decoded_ratio_max under tRPC")));
+  EXPECT_EQ((ServicesOptions{.defaults = {.decoded_ratio_max = 50}}.Validate()), std::nullopt);
 }
 
 using ServicesDeathTest = ServicesTest;

@@ -10,7 +10,7 @@
 #include <google/protobuf/util/message_differencer.h>
 
 #include "harena/adapters/trpc/trpc_side.h"
-#include "harena/pb/compat.h"
+#include "harena/pb/layout/names.h"
 #include "harena/test/trpc_work.pb.h"
 
 namespace harena::trpc {

@@ -7,7 +7,7 @@
 #include "harena/mem/background_decay.h"
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
-#include "harena/pb/block_hooks.h"
+#include "harena/pb/arena/block_hooks.h"
 
 namespace harena::trpc {
 namespace {

@@ -6,7 +6,7 @@
 #include <trpc/coroutine/fiber_local.h>
 
 #include "harena/base/compiler.h"
-#include "harena/pb/budget_frame.h"
+#include "harena/pb/arena/budget_frame.h"
 
 namespace harena::trpc {
 namespace {

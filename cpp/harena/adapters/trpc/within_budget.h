@@ -7,7 +7,7 @@
 
 #include "harena/adapters/trpc/scope_of.h"
 #include "harena/mem/budget.h"
-#include "harena/pb/budget_frame.h"
+#include "harena/pb/arena/budget_frame.h"
 
 namespace harena::trpc {
 

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "harena/exporters/prometheus/internal/metrics.h"
-#include "harena/pb/served_methods.h"
+#include "harena/guard/quarantine.h"
+#include "harena/pb/admin/served_methods.h"
 
 namespace harena::prometheus {
 namespace {
@@ -21,7 +22,7 @@ Labelled<Pool> Look(const PagePool& pool) {
   return {.labels = {{"pool", is_default ? "default" : std::to_string(pool.index())}},
           .subject = {.stats = pool.stats(),
                       .retention = pool.retention(),
-                      .quarantine = pool.quarantine_stats()}};
+                      .quarantine = guard::QuarantineStatsOf(pool)}};
 }
 
 Snapshot Look() {

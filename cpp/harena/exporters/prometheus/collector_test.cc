@@ -14,9 +14,9 @@
 #include <prometheus/text_serializer.h>
 
 #include "harena/mem/test_pool.h"
-#include "harena/pb/message.h"
-#include "harena/pb/method_set.h"
-#include "harena/pb/parse.h"
+#include "harena/pb/admin/method_set.h"
+#include "harena/pb/arena/message.h"
+#include "harena/pb/parse/parse.h"
 
 namespace harena::prometheus {
 namespace {

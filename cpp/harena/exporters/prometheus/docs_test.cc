@@ -13,7 +13,7 @@
 
 #include "harena/exporters/prometheus/collector.h"
 #include "harena/mem/test_pool.h"
-#include "harena/pb/method_set.h"
+#include "harena/pb/admin/method_set.h"
 
 namespace harena::prometheus {
 namespace {

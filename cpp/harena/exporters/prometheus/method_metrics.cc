@@ -76,7 +76,7 @@ const Method kMetrics[] = {
     {"harena_scope_overflows_total", kCounter, "Requests that needed more than their first block.",
      [](const M& m, Values& v) { v.Add(m.stats.scopes.overflows); }},
     {"harena_scope_outside_bytes_total", kCounter,
-     "What budgets counted beside blocks: string bodies that protobuf keeps on the heap.",
+     "What budgets counted beside blocks: string buffers that protobuf keeps on the heap.",
      [](const M& m, Values& v) { v.Add(m.stats.scopes.outside_bytes_sum); }},
     {"harena_first_block_bytes", kGauge,
      "The size of the next request's first block, as learned or as set.",

@@ -2,8 +2,8 @@
 
 #include "harena/exporters/prometheus/internal/metrics.h"
 #include "harena/mem/budget.h"
-#include "harena/pb/block_hooks.h"
-#include "harena/pb/codec/string_bodies.h"
+#include "harena/pb/arena/block_hooks.h"
+#include "harena/pb/arena/string_buffers.h"
 
 namespace harena::prometheus {
 namespace {
@@ -28,8 +28,8 @@ const Metric<const B*> kMetrics[] = {
      "none.",
      [](const B* const&, Values& v) { v.Add(pb::UnframedOverruns()); }},
     {"harena_process_string_bodies_bytes", MetricType::Gauge,
-     "Bytes of string bodies that wait for their next message, in lists that all threads share.",
-     [](const B* const&, Values& v) { v.Add(pb::codec::GetStringBodyStats().bytes_shared); }},
+     "Bytes of string buffers that wait for their next message, in lists that all threads share.",
+     [](const B* const&, Values& v) { v.Add(pb::GetStringBufferStats().bytes_shared); }},
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 #include "harena/base/fork_mutex.h"
 #include "harena/live/internal/settings.h"
-#include "harena/pb/change_listener.h"
+#include "harena/pb/admin/change_listener.h"
 
 namespace harena::live::internal {
 

@@ -142,7 +142,7 @@ HttpAnswer Handler::Samples(const HttpRequest& request) const {
 
 HttpAnswer Handler::Change(std::string_view name, const HttpRequest& request) {
   if (request.body_too_large) {
-    return Refuse(413, "the body has more than " + std::to_string(kBodyBytesMax) + " bytes");
+    return Refuse(413, "the body has more than " + std::to_string(kBufferBytesMax) + " bytes");
   }
   auto outcome = name == "undo" ? UndoChange(log_, request.body) : MakeChange(log_, request.body);
   if (outcome.problem) return Refuse(400, std::move(*outcome.problem));

@@ -11,7 +11,7 @@
 
 namespace harena::live::internal {
 
-inline constexpr size_t kBodyBytesMax = size_t{64} << 10;
+inline constexpr size_t kBufferBytesMax = size_t{64} << 10;
 
 struct HttpRequest {
   std::string_view method;  ///< "GET"; HEAD is asked as GET.

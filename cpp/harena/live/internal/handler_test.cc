@@ -11,7 +11,7 @@
 
 #include "harena/live/test_server.h"
 #include "harena/mem/budget.h"
-#include "harena/pb/change_listener.h"
+#include "harena/pb/admin/change_listener.h"
 
 namespace harena::live::internal {
 namespace {

@@ -105,9 +105,9 @@ void HttpSession::ReadHeader() {
 
 void HttpSession::ReadBody() {
   const auto wanted = parser_->content_length();
-  if (wanted && *wanted > kBodyBytesMax) return Answer(/*body_too_large=*/true);
+  if (wanted && *wanted > kBufferBytesMax) return Answer(/*body_too_large=*/true);
   if (parser_->is_done()) return Answer(/*body_too_large=*/false);
-  parser_->body_limit(kBodyBytesMax);
+  parser_->body_limit(kBufferBytesMax);
   if (!beast::iequals(parser_->get()[http::field::expect], "100-continue")) return ReadOn();
   boost::asio::async_write(stream_, boost::asio::buffer(kContinue),
                            Resume([](HttpSession& self, Error error, size_t) {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "harena/mem/budget.h"
-#include "harena/pb/served_methods.h"
+#include "harena/pb/admin/served_methods.h"
 #include "harena/scope/decode_limits.h"
 
 namespace harena::live::internal {

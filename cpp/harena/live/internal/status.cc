@@ -8,11 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "harena/guard/quarantine.h"
 #include "harena/live/internal/change_log.h"
 #include "harena/live/internal/settings.h"
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
-#include "harena/pb/served_methods.h"
+#include "harena/pb/admin/served_methods.h"
 #include "harena/scope/histogram.h"
 
 namespace harena::live::internal {
@@ -23,7 +24,7 @@ const std::chrono::system_clock::time_point kStartedAt = std::chrono::system_clo
 
 Json StatusOf(const PagePool& pool) {
   const PagePoolStats stats = pool.stats();
-  const QuarantineStats quarantine = pool.quarantine_stats();
+  const QuarantineStats quarantine = guard::QuarantineStatsOf(pool);
   const PagePoolRetention retention = pool.retention();
   return {{"name", NameOf(pool)},
           {"bytes_in_use", stats.bytes_in_use},

@@ -5,16 +5,16 @@
 
 #include "harena/base/check.h"
 #include "harena/base/poison.h"
-#include "harena/mem/internal/hardening.h"
 
 namespace harena::mem_internal {
 
-PageHeap::PageHeap(const PagePoolOptions& options, PageSourceRef source, PagePool* owner) noexcept
+PageHeap::PageHeap(const PagePoolOptions& options, PageSourceRef source, PagePool* owner,
+                   PageGuard* guard) noexcept
     : options_(options),
       retained_bytes_max_(options.retained_bytes_max),
       source_(source),
       owner_(owner),
-      mark_secret_(options.check_free_lists ? MakeMarkSecret() : 0) {}
+      guard_(guard) {}
 
 PageHeap::~PageHeap() {
   Decay(UINT64_MAX);
@@ -162,16 +162,16 @@ size_t PageHeap::Evict(uint32_t size_class, uint64_t before_ms, size_t blocks_ma
 // How many bytes to map, and where the blocks lie in them.
 void PageHeap::LayOut(Region& region, size_t block_bytes) const noexcept {
   const bool pooled = region.size_class != kUnpooledClass;
-  const size_t guard_bytes = options_.guard_pages ? kPageBytesMin : 0;
+  const size_t gap_bytes = guard_ != nullptr ? guard_->gap_bytes() : 0;
   region.bytes = pooled ? std::max(kRegionBytes, block_bytes) : block_bytes;
-  if (options_.guard_pages) {
-    region.bytes = (block_bytes + 2 * guard_bytes + kRegionBytes - 1) & ~(kRegionBytes - 1);
+  if (gap_bytes != 0) {
+    region.bytes = (block_bytes + 2 * gap_bytes + kRegionBytes - 1) & ~(kRegionBytes - 1);
   }
-  region.first_offset = guard_bytes;
+  region.first_offset = gap_bytes;
   region.block_bytes = block_bytes;
-  region.stride_bytes = block_bytes + guard_bytes;
+  region.stride_bytes = block_bytes + gap_bytes;
   region.block_count =
-      pooled ? static_cast<uint32_t>((region.bytes - guard_bytes) / region.stride_bytes) : 1;
+      pooled ? static_cast<uint32_t>((region.bytes - gap_bytes) / region.stride_bytes) : 1;
 }
 
 Region* PageHeap::MapRegion(uint32_t size_class, size_t block_bytes) noexcept {
@@ -184,7 +184,7 @@ Region* PageHeap::MapRegion(uint32_t size_class, size_t block_bytes) noexcept {
   }
   if (region != nullptr && region->base != nullptr) {
     const size_t block_count = region->block_count;
-    bool ready = !region->guarded() || GuardGaps(*region);
+    bool ready = !region->guarded() || guard_->Fence(*region);
     if (size_class != kUnpooledClass) {
       // Room for every block now, so that returning one can never fail.
       std::vector<FreeBlock>& resident = classes_[size_class].resident;
@@ -212,7 +212,7 @@ Region* PageHeap::MapRegion(uint32_t size_class, size_t block_bytes) noexcept {
       ++stats_.regions_mapped;
       return region;
     }
-    if (region->guarded()) UnguardGaps(*region);
+    if (region->guarded()) guard_->Unfence(*region);
     source_.Unmap(region->base, region->bytes);
   }
   delete region;
@@ -231,7 +231,7 @@ void PageHeap::ForgetRegion(Region* region) noexcept {
 void PageHeap::UnmapRegion(Region* region) noexcept {
   // The next owner of these addresses knows nothing of our poison.
   Unpoison(region->base, region->bytes);
-  if (region->guarded()) UnguardGaps(*region);
+  if (region->guarded()) guard_->Unfence(*region);
   source_.Unmap(region->base, region->bytes);
   delete region;
 }
@@ -243,7 +243,7 @@ void* PageHeap::TakeCold(SizeClass& size_class) noexcept {
   if (--region->cold_count == 0) Unlink(region);
   stats_.bytes_cold -= region->block_bytes;
   void* const block = region->BlockAt(index);
-  if (mark_secret_ != 0) MarkFree(block, mark_secret_, options_.wipe_on_release);
+  if (guard_ != nullptr) guard_->Prepare(block);
   return block;
 }
 

@@ -8,9 +8,10 @@
 #include <mutex>
 #include <vector>
 
-#include "harena/mem/internal/region.h"
+#include "harena/mem/page_guard.h"
 #include "harena/mem/page_pool_options.h"
 #include "harena/mem/page_source.h"
+#include "harena/mem/region.h"
 
 namespace harena::mem_internal {
 
@@ -21,7 +22,9 @@ inline constexpr size_t kSizeClassesMax = 16;
 /// Lifetime rule: every block must have come back before the heap is destroyed.
 class PageHeap {
  public:
-  PageHeap(const PagePoolOptions& options, PageSourceRef source, PagePool* owner) noexcept;
+  /// `guard` may be null. Lifetime rule: it outlives the heap.
+  PageHeap(const PagePoolOptions& options, PageSourceRef source, PagePool* owner,
+           PageGuard* guard) noexcept;
   ~PageHeap();
   PageHeap(const PageHeap&) = delete;
   PageHeap& operator=(const PageHeap&) = delete;
@@ -61,8 +64,6 @@ class PageHeap {
   void ForgetWhatIsOutside() noexcept { complete_ = false; }
   /// False where that happened. REQUIRES: no other thread is inside.
   bool complete() const noexcept { return complete_; }
-  /// What free blocks are marked with; 0 where none are.
-  uint64_t mark_secret() const noexcept { return mark_secret_; }
 
  private:
   struct FreeBlock {
@@ -95,7 +96,7 @@ class PageHeap {
   std::atomic<size_t> retained_bytes_max_;
   const PageSourceRef source_;
   PagePool* const owner_;
-  const uint64_t mark_secret_;
+  PageGuard* const guard_;
 
   mutable std::mutex mutex_;
   std::array<SizeClass, kSizeClassesMax> classes_;

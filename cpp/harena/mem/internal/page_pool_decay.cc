@@ -35,7 +35,7 @@ size_t PagePool::Decay() noexcept {
   const bool backwards = now_ms < last_ms;
   if ((backwards ? last_ms - now_ms : now_ms - last_ms) < decay_ms / 2 + 1) return 0;
   if (!last_decay_ms_.compare_exchange_strong(last_ms, now_ms)) return 0;
-  DecayQuarantine();
+  if (guard_ != nullptr) guard_->Decay();
   SweepCaches(/*all=*/false, last_ms);
   // After a clock that jumped back no block's age is known: all of them count as old.
   if (backwards) return heap_.Decay(UINT64_MAX);
@@ -43,7 +43,7 @@ size_t PagePool::Decay() noexcept {
 }
 
 size_t PagePool::Trim() noexcept {
-  DecayQuarantine();
+  if (guard_ != nullptr) guard_->Decay();
   SweepCaches(/*all=*/true, options_.now_ms());
   return heap_.Decay(UINT64_MAX);
 }

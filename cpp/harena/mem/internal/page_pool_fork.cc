@@ -1,28 +1,16 @@
 #include "harena/mem/internal/page_pool_fork.h"
 
-#include <array>
 #include <atomic>
 #include <thread>
 
 #include "harena/base/fork_mutex.h"
 #include "harena/mem/internal/pool_registry.h"
-#include "harena/mem/internal/quarantine.h"
 #include "harena/mem/internal/thread_cache.h"
 
 namespace harena {
 
-using mem_internal::QuarantineSource;
 using mem_internal::TheRegistry;
 using mem_internal::ThreadCache;
-
-namespace {
-
-// The sources locked by Before(): which quarantine a pool has may change until After(), as no lock
-// guards that. Guarded by the registry's mutex, which also keeps them alive: the pool of a
-// quarantine takes it to end, before its source ends.
-constinit std::array<QuarantineSource*, PagePool::kPoolsMax> locked_sources{};
-
-}  // namespace
 
 template <typename Function>
 void PagePool::Fork::ForEachPool(Function function) {
@@ -39,20 +27,17 @@ void PagePool::Fork::Before() noexcept {
     }
     pool.heap_.LockForFork();
   });
-  // After the heaps: a heap asks its source for memory while it is locked.
+  // After the heaps: a heap asks its source for memory while it is locked, and that of a quarantine
+  // belongs to a guard.
   ForEachPool([](PagePool& pool) {
-    auto* const quarantine = pool.quarantine_.load(std::memory_order_acquire);
-    if (quarantine == nullptr) return;
-    quarantine->source.LockForFork();
-    locked_sources[pool.index_] = &quarantine->source;
+    if (pool.guard_ != nullptr) pool.guard_->LockForFork();
   });
 }
 
 void PagePool::Fork::After() noexcept {
-  for (QuarantineSource*& source : locked_sources) {
-    if (source != nullptr) source->UnlockAfterFork();
-    source = nullptr;
-  }
+  ForEachPool([](PagePool& pool) {
+    if (pool.guard_ != nullptr) pool.guard_->UnlockAfterFork();
+  });
   ForEachPool([](PagePool& pool) {
     pool.heap_.UnlockAfterFork();
     for (ThreadCache* cache = pool.caches_; cache != nullptr; cache = cache->next) {

@@ -15,10 +15,10 @@
 
 #include <google/protobuf/io/coded_stream.h>
 
+#include "harena/pb/call/reusable.h"
 #include "harena/pb/codec/test_compare.h"
 #include "harena/pb/codec/test_fuzz_input.h"
 #include "harena/pb/codec/test_limited_parse.h"
-#include "harena/pb/reusable.h"
 #include "harena/pb/wire/walker.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
@@ -106,7 +106,7 @@ Case MakeCase(const FuzzInput& input, size_t page_bytes) {
 // Whether a part of the wire says that it is longer than what follows, or is no wire otherwise.
 bool IsBroken(const FuzzInput& input, const Case& one) {
   constexpr int kLevelsMax = 101;
-  return !wire::Walk(*wire::Shapes::OfGenerated(*input.subject->prototype->GetDescriptor()),
+  return !wire::Walk(*wire::Schemas::OfGenerated(*input.subject->prototype->GetDescriptor()),
                      one.wire, kLevelsMax)
               .whole;
 }

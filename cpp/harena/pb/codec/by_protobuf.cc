@@ -2,8 +2,9 @@
 
 #include <google/protobuf/wire_format_lite.h>
 
-#include "harena/pb/codec/string_bodies.h"
+#include "harena/pb/arena/string_buffers.h"
 #include "harena/pb/codec/varint.h"
+#include "harena/pb/wire/heap_charge.h"
 
 #if HARENA_CODEC
 namespace harena::pb::codec {
@@ -14,13 +15,6 @@ using google::protobuf::internal::ReadTag;
 using google::protobuf::internal::UnalignedLoad;
 using google::protobuf::internal::WireFormatLite;
 
-// Unknown fields stand in a vector, 16 bytes each, which doubles: while it grows, the old one and
-// the new one hold three times what is in use.
-constexpr size_t kEntryBytes = 48;
-// A string beside the entry, or a set of unknown fields with the first block of its vector, as
-// malloc rounds them up.
-constexpr size_t kObjectBytes = 48;
-
 // Behind the start tag of a group.
 const char* ReadUnknownGroup(uint32_t tag, const char* ptr, const char* end, Parser& parser,
                              UnknownFieldSet& group);
@@ -29,7 +23,7 @@ const char* ReadUnknownInto(uint32_t tag, const char* ptr, const char* end, Pars
                             UnknownFieldSet& set) {
   const int number = WireFormatLite::GetTagFieldNumber(tag);
   if (number == 0) return nullptr;
-  parser.Charge(kEntryBytes);
+  parser.Charge(wire::kUnknownFieldBytes);
   switch (WireFormatLite::GetTagWireType(tag)) {
     case WireFormatLite::WIRETYPE_VARINT: {
       uint64_t value;
@@ -47,12 +41,12 @@ const char* ReadUnknownInto(uint32_t tag, const char* ptr, const char* end, Pars
       size_t size;
       ptr = ReadLength(ptr, end, &size);
       if (ptr == nullptr) return nullptr;
-      parser.Charge(kObjectBytes + StringBodyBytes(size));
+      parser.Charge(wire::kUnknownObjectBytes + StringBufferBytes(size));
       set.AddLengthDelimited(number)->assign(ptr, size);
       return ptr + size;
     }
     case WireFormatLite::WIRETYPE_START_GROUP:
-      parser.Charge(kObjectBytes);
+      parser.Charge(wire::kUnknownObjectBytes);
       return ReadUnknownGroup(tag, ptr, end, parser, *set.AddGroup(number));
     default:
       return nullptr;
@@ -84,11 +78,12 @@ const char* ReadUnknown(uint32_t tag, const char* ptr, const char* end, Parser& 
                          *metadata.mutable_unknown_fields<UnknownFieldSet>());
 }
 
-void ChargeUnknownNumber(Parser& parser) { parser.Charge(kEntryBytes); }
+void ChargeUnknownNumber(Parser& parser) { parser.Charge(wire::kUnknownFieldBytes); }
 
 void ChargeUnknownEntry(Parser& parser, size_t entry_bytes) {
   // The key in the map, in the entry and in the unknown field.
-  parser.Charge(kEntryBytes + kObjectBytes + 3 * StringBodyBytes(entry_bytes));
+  parser.Charge(wire::kUnknownFieldBytes + wire::kUnknownObjectBytes +
+                3 * StringBufferBytes(entry_bytes));
 }
 
 const char* SkipField(uint32_t tag, const char* ptr, const char* end, Parser& parser) noexcept {

@@ -5,10 +5,10 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <gtest/gtest.h>
 
+#include "harena/pb/arena/message.h"
 #include "harena/pb/codec/access.h"
 #include "harena/pb/codec/test_log.h"
 #include "harena/pb/codec/test_random_message.h"
-#include "harena/pb/message.h"
 #include "harena/test/codec_editions.pb.h"
 
 namespace harena::pb::codec::test {

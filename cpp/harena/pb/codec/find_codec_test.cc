@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "harena/mem/test_pool.h"
+#include "harena/pb/arena/message.h"
 #include "harena/pb/codec/test_safety.h"
-#include "harena/pb/message.h"
 
 namespace harena::pb::codec {
 namespace {

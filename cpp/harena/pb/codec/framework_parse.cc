@@ -6,12 +6,12 @@
 #include <new>
 #include <optional>
 
-#include "harena/pb/budget_frame.h"
-#include "harena/pb/codec/copy.h"
+#include "harena/base/copy_text.h"
+#include "harena/pb/arena/budget_frame.h"
+#include "harena/pb/arena/decode_ceiling.h"
 #include "harena/pb/codec/flat_parse.h"
 #include "harena/pb/codec/scratch.h"
-#include "harena/pb/decode_ceiling.h"
-#include "harena/pb/layout/context_window.h"
+#include "harena/pb/layout/parse_context.h"
 
 #if HARENA_CODEC
 namespace harena::pb::codec {

@@ -5,8 +5,8 @@
 #include <google/protobuf/parse_context.h>
 
 #include "harena/base/compiler.h"
+#include "harena/pb/arena/message_arena.h"
 #include "harena/pb/codec/access.h"
-#include "harena/pb/message_arena.h"
 
 #if HARENA_CODEC
 namespace harena::pb::codec {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "harena/mem/test_pool.h"
-#include "harena/pb/codec/string_bodies.h"
+#include "harena/pb/arena/message.h"
+#include "harena/pb/arena/string_buffers.h"
 #include "harena/pb/codec/test_safety.h"
-#include "harena/pb/message.h"
 
 namespace harena::pb::codec {
 namespace {
@@ -26,14 +26,14 @@ TEST(ExpectedParse, GivesTheSameMessage) {
   for (const Mode mode : kArenaModes) {
     Scope scope({.page_pool = &pool, .mode = mode});
     auto* message = scope.CreateMessage<Whole>();
-    MessageArena& home = MessageArena::Of(scope);
-    home.ExpectParse(*message, RequiredFields::kMayBeMissing);
+    MessageArena& messages = MessageArena::Of(scope);
+    messages.ExpectParse(*message, RequiredFields::kMayBeMissing);
     google::protobuf::io::ArrayInputStream input(wire.data(), static_cast<int>(wire.size()), 100);
     ASSERT_TRUE(message->ParseFromZeroCopyStream(&input)) << ToString(mode);
     EXPECT_EQ(BytesOf(*message), wire) << ToString(mode);
-    EXPECT_FALSE(home.refused_parse());
-    EXPECT_FALSE(home.malformed_parse());
-    EXPECT_FALSE(home.Expects(*message)) << "for one parse only";
+    EXPECT_FALSE(messages.refused_parse());
+    EXPECT_FALSE(messages.malformed_parse());
+    EXPECT_FALSE(messages.Expects(*message)) << "for one parse only";
   }
 }
 
@@ -69,12 +69,12 @@ TEST(ExpectedParse, StaysWithinTheBudgetAndThrowsNothing) {
     const size_t bytes_max = 4 * pool.options().page_bytes;
     Scope scope({.request_bytes_max = bytes_max, .page_pool = &pool, .mode = mode});
     auto* message = scope.CreateMessage<Whole>();
-    MessageArena& home = MessageArena::Of(scope);
-    home.ExpectParse(*message, RequiredFields::kMayBeMissing);
+    MessageArena& messages = MessageArena::Of(scope);
+    messages.ExpectParse(*message, RequiredFields::kMayBeMissing);
     EXPECT_FALSE(message->ParseFromString(wire)) << ToString(mode);
-    ASSERT_TRUE(home.refused_parse()) << ToString(mode);
-    EXPECT_FALSE(home.malformed_parse());
-    EXPECT_STREQ(home.refused_parse()->limit, "request_bytes_max");
+    ASSERT_TRUE(messages.refused_parse()) << ToString(mode);
+    EXPECT_FALSE(messages.malformed_parse());
+    EXPECT_STREQ(messages.refused_parse()->limit, "request_bytes_max");
     EXPECT_LE(scope.budget().bytes_used(), bytes_max + pool.options().page_bytes);
   }
   EXPECT_EQ(pool.stats().bytes_in_use, 0u);

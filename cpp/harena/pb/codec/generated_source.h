@@ -1,14 +1,14 @@
 // What a .pb.cc with a codec includes.
 #pragma once
 
-#include "harena/pb/layout/support.h"
+#include "harena/pb/layout/family.h"
 
 #if HARENA_SERIALIZER
 #include <bit>
 
 #include <google/protobuf/wire_format.h>
 
-#include "harena/pb/capabilities.h"
+#include "harena/pb/codec/registered.h"
 #include "harena/pb/codec/serialize.h"
 #include "harena/pb/codec/write.h"
 #include "harena/pb/codec/write_map.h"

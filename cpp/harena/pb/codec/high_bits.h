@@ -69,8 +69,8 @@ class HighBits {
     uint64_t word = 0;
 #if defined(__SSE2__)
     for (unsigned i = 0; i < 4; ++i) {
-      const __m128i lane = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes) + i);
-      word |= uint64_t{static_cast<uint32_t>(_mm_movemask_epi8(lane))} << (16 * i);
+      const __m128i sixteen = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes) + i);
+      word |= uint64_t{static_cast<uint32_t>(_mm_movemask_epi8(sixteen))} << (16 * i);
     }
 #else
     for (unsigned i = 0; i < 8; ++i) {

@@ -10,15 +10,15 @@
 #include <gtest/gtest.h>
 
 #include "harena/mem/test_pool.h"
+#include "harena/pb/arena/message.h"
+#include "harena/pb/arena/message_arena.h"
+#include "harena/pb/call/reusable.h"
 #include "harena/pb/codec/test_heap_bytes.h"
 #include "harena/pb/codec/test_hostile_wire.h"
 #include "harena/pb/codec/test_limited_parse.h"
 #include "harena/pb/codec/test_log.h"
 #include "harena/pb/codec/test_subject.h"
-#include "harena/pb/message.h"
-#include "harena/pb/message_arena.h"
-#include "harena/pb/reusable.h"
-#include "harena/pb/test_wire.h"
+#include "harena/pb/wire/test_wire.h"
 #include "harena/test/codec_scalars2.pb.h"
 #include "tests/safety_count.h"
 
@@ -171,15 +171,15 @@ TEST(ExpectedParse, PathsOfMissingFieldsAreNotListedWithinALimit) {
                    .page_pool = &pool,
                    .mode = mode});
       auto* message = scope.CreateMessage<harena::test::codec::Required2>();
-      MessageArena& home = MessageArena::Of(scope);
-      home.ExpectParse(*message, RequiredFields::kMustBeThere);
+      MessageArena& messages = MessageArena::Of(scope);
+      messages.ExpectParse(*message, RequiredFields::kMustBeThere);
       HeapWatch watch([] { return size_t{0}; });
       const auto listed = LogOf([&] { EXPECT_FALSE(message->ParseFromString(wire)); });
       EXPECT_EQ(listed.empty(), limited) << ToString(mode);
       if (!limited) continue;
       EXPECT_LE(watch.heap_bytes_max(), 100 * kKiB) << ToString(mode);
-      EXPECT_TRUE(home.malformed_parse()) << ToString(mode);
-      EXPECT_FALSE(home.refused_parse()) << ToString(mode);
+      EXPECT_TRUE(messages.malformed_parse()) << ToString(mode);
+      EXPECT_FALSE(messages.refused_parse()) << ToString(mode);
     }
   }
 }

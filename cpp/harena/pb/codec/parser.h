@@ -12,11 +12,11 @@
 
 #include "harena/base/compiler.h"
 #include "harena/base/poison.h"
+#include "harena/pb/arena/string_slabs.h"
 #include "harena/pb/codec/access.h"
 #include "harena/pb/codec/high_bits.h"
 #include "harena/pb/codec/scratch.h"
-#include "harena/pb/codec/string_store.h"
-#include "harena/pb/layout/string_image.h"
+#include "harena/pb/layout/raw_string.h"
 #include "harena/scope/outside_charge.h"
 
 #if HARENA_CODEC
@@ -50,7 +50,7 @@ class Parser {
     /// What counts memory that the arena does not count; null where nobody does.
     OutsideCharge* outside = nullptr;
     /// Makes the strings of open messages; null: protobuf does.
-    StringStore* strings = nullptr;
+    StringSlabs* strings = nullptr;
     /// Levels of messages below the one that is parsed.
     int levels_below_max;
   };
@@ -69,7 +69,7 @@ class Parser {
 
   google::protobuf::Arena* arena() const noexcept { return arena_; }
   bool frozen() const noexcept { return frozen_; }
-  StringStore* strings() const noexcept { return strings_; }
+  StringSlabs* strings() const noexcept { return strings_; }
 
   /// Room in the scope for a wire that strings will point into, and for what belongs to it; the
   /// slack comes beside. REQUIRES: frozen, and nothing was parsed yet. Throws what the arena's
@@ -106,7 +106,8 @@ class Parser {
   /// The same for what turns out to be smaller than it might have been: memory for `bytes_max`, of
   /// which KeepUpTo() says what was used. Nothing else is allocated in between.
   HARENA_INLINE void* AllocateForAWhile(size_t bytes_max) {
-    if (HARENA_UNLIKELY(bytes_max + kRedzoneBytes > Room())) NewChunk(bytes_max + kRedzoneBytes);
+    const size_t bytes_wanted = ((bytes_max + 7) & ~size_t{7}) + kRedzoneBytes;
+    if (HARENA_UNLIKELY(bytes_wanted > Room())) NewChunk(bytes_wanted);
     Unpoison(next_, bytes_max);
     return next_;
   }
@@ -117,7 +118,7 @@ class Parser {
   }
   /// Whether so much may be taken although most of it will go back: not more than a chunk.
   bool IsLittle(size_t bytes) const noexcept {
-    return bytes <= kChunkBytesMax - kRedzoneBytes || bytes <= Room();
+    return bytes <= kChunkBytesMax - kRedzoneBytes - 7 || bytes + 7 <= Room();
   }
 
   /// A message of the tree that is being parsed.
@@ -133,26 +134,26 @@ class Parser {
   }
 
   /// A string whose bytes are those of the wire. REQUIRES: frozen.
-  HARENA_INLINE std::string* NewImage(const char* text, size_t size) {
-    void* const place = Allocate(sizeof(layout::StringImage));
+  HARENA_INLINE std::string* NewRawString(const char* text, size_t size) {
+    void* const place = Allocate(sizeof(layout::RawString));
     PointInto(place, text, size);
     return static_cast<std::string*>(place);
   }
   /// The same at `place`.
   HARENA_INLINE void PointInto(void* place, const char* text, size_t size) noexcept {
-    auto* const image = static_cast<layout::StringImage*>(place);
-    image->data = const_cast<char*>(text);
-    image->length = size;
-    image->capacity = size;
+    auto* const raw = static_cast<layout::RawString*>(place);
+    raw->data = const_cast<char*>(text);
+    raw->length = size;
+    raw->capacity = size;
     // The zero behind the string stands where the next tag is, so it is written when the next
     // string has been read.
     *terminator_ = '\0';
-    terminator_ = image->data + size;
+    terminator_ = raw->data + size;
   }
   /// Makes such a string the value of `field`.
-  static void SetImage(google::protobuf::internal::ArenaStringPtr& field, std::string* image) {
+  static void SetRawString(google::protobuf::internal::ArenaStringPtr& field, std::string* raw) {
     google::protobuf::internal::TaggedStringPtr tagged;
-    tagged.SetFixedSizeArena(image);
+    tagged.SetFixedSizeArena(raw);
     field.UnsafeSetTaggedPointer(tagged);
   }
   /// Whether a text of the wire is all ASCII. REQUIRES: frozen, and the wire was looked at.
@@ -230,7 +231,7 @@ class Parser {
   google::protobuf::Arena* const arena_;
   PagePool& pool_;
   OutsideCharge* const outside_;
-  StringStore* const strings_;
+  StringSlabs* const strings_;
   const bool frozen_;
   bool too_deep_ = false;
   bool required_in_doubt_ = false;

@@ -4,9 +4,9 @@
 
 #include <google/protobuf/generated_message_reflection.h>
 
+#include "harena/pb/arena/string_buffers.h"
+#include "harena/pb/arena/string_slabs.h"
 #include "harena/pb/codec/read_map.h"
-#include "harena/pb/codec/string_bodies.h"
-#include "harena/pb/codec/string_store.h"
 
 #if HARENA_CODEC
 namespace harena::pb::codec {
@@ -38,7 +38,7 @@ struct NextTag {
 };
 
 void AddOpenString(Parser& parser, RepeatedPtrField<std::string>& field, std::string_view text) {
-  parser.Charge(StringBodyBytes(text.size()));
+  parser.Charge(StringBufferBytes(text.size()));
   if (parser.strings() != nullptr && field.ClearedCount() == 0) {
     if (std::string* const string = parser.strings()->TryMake(text)) {
       field.UnsafeArenaAddAllocated(string);
@@ -59,7 +59,7 @@ bool CheckUtf8(std::string_view text, const char* utf8_name) {
 
 bool SetOpenString(Parser& parser, ArenaStringPtr& field, std::string_view text,
                    const char* utf8_name) {
-  parser.Charge(StringBodyBytes(text.size()));
+  parser.Charge(StringBufferBytes(text.size()));
   if (!field.IsDefault()) {
     field.UnsafeMutablePointer()->assign(text);
   } else if (std::string* const string =
@@ -84,7 +84,7 @@ const char* ReadRepeatedString(const char* ptr, const char* end, Parser& parser,
     ptr = ReadLength(ptr, end, &size);
     if (HARENA_UNLIKELY(ptr == nullptr)) return nullptr;
     if (HARENA_LIKELY(parser.frozen())) {
-      parser.Push(parser.NewImage(ptr, size));
+      parser.Push(parser.NewRawString(ptr, size));
     } else {
       AddOpenString(parser, field, {ptr, size});
     }
@@ -99,17 +99,17 @@ const char* ReadRepeatedString(const char* ptr, const char* end, Parser& parser,
 
 void SetMapString(Parser& parser, std::string& value, std::string_view text) {
   if (!parser.frozen()) {
-    parser.Charge(StringBodyBytes(text.size()));
+    parser.Charge(StringBufferBytes(text.size()));
     value.assign(text);
     return;
   }
-  if (text.size() <= layout::StringImage::kLocalMax) {
-    layout::StringImage::WriteLocal(&value, text.data(), text.size());
+  if (text.size() <= layout::RawString::kLocalMax) {
+    layout::RawString::WriteLocal(&value, text.data(), text.size());
     return;
   }
   // protobuf will run the destructor of a value. Cleanups run last made first, so this one makes it
   // the empty string before; and it is there before there is something to make empty.
-  parser.arena()->OwnCustomDestructor(&value, &layout::StringImage::Defuse);
+  parser.arena()->OwnCustomDestructor(&value, &layout::RawString::Defuse);
   parser.PointInto(&value, text.data(), text.size());
 }
 

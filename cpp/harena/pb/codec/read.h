@@ -21,8 +21,8 @@
 #include "harena/pb/codec/packed.h"
 #include "harena/pb/codec/parser.h"
 #include "harena/pb/codec/varint.h"
-#include "harena/pb/layout/pointers_window.h"
-#include "harena/pb/layout/repeated_window.h"
+#include "harena/pb/layout/pointer_array.h"
+#include "harena/pb/layout/value_array.h"
 
 #if HARENA_CODEC
 namespace harena::pb::codec {
@@ -56,7 +56,7 @@ HARENA_INLINE const char* ReadString(const char* ptr, const char* end, Parser& p
   if (HARENA_UNLIKELY(!parser.frozen())) {
     return SetOpenString(parser, field, {ptr, size}, utf8_name) ? ptr + size : nullptr;
   }
-  Parser::SetImage(field, parser.NewImage(ptr, size));
+  Parser::SetRawString(field, parser.NewRawString(ptr, size));
   return CheckUtf8InWire(parser, ptr, size, utf8_name) ? ptr + size : nullptr;
 }
 

@@ -9,8 +9,8 @@
 
 #include <google/protobuf/map_field.h>
 
+#include "harena/pb/arena/string_buffers.h"
 #include "harena/pb/codec/read.h"
-#include "harena/pb/codec/string_bodies.h"
 
 #if HARENA_CODEC
 namespace harena::pb::codec {
@@ -72,8 +72,9 @@ inline void EndKey(void* key) noexcept { EndString(*static_cast<std::string*>(ke
 
 /// The place of the value of that key in the map, where it is empty or what it was. The key is an
 /// ordinary string: the map moves it into its node and gives the node a destructor, all before
-/// anybody could note down where that is. But its body is one that another string has left behind,
-/// and is kept for the next request. REQUIRES: string images work, and values are no messages.
+/// anybody could note down where that is. But its buffer is one that another string has left
+/// behind, and is kept for the next request. REQUIRES: raw strings work, and values are no
+/// messages.
 template <typename Map>
 auto PlaceForText(Map& map, std::string_view text, google::protobuf::Arena& arena) {
   alignas(std::string) char place[sizeof(std::string)];
@@ -83,7 +84,7 @@ auto PlaceForText(Map& map, std::string_view text, google::protobuf::Arena& aren
     std::string& key;
   } key_end{key};
   const bool local = layout::IsLocal(key);
-  const layout::StringImage body = reinterpret_cast<const layout::StringImage&>(key);
+  const layout::RawString buffer = reinterpret_cast<const layout::RawString&>(key);
   bool has_destructor = false;
   try {
     const auto result =
@@ -94,10 +95,10 @@ auto PlaceForText(Map& map, std::string_view text, google::protobuf::Arena& aren
     return result;
   } catch (...) {
     // The map moves the key into a node of its own, registers a destructor for it, makes the value
-    // and links the node, in this order. When memory is refused after the first, the body is
+    // and links the node, in this order. When memory is refused after the first, the buffer is
     // nobody's but ours.
     if (!local && layout::IsLocal(key) && !has_destructor) {
-      reinterpret_cast<layout::StringImage&>(key) = body;
+      reinterpret_cast<layout::RawString&>(key) = buffer;
     }
     throw;
   }
@@ -108,15 +109,16 @@ auto PlaceFor(Map& map, const KeyPart& key, Parser& parser) {
   if constexpr (KeyPart::kIsNumber) {
     return map.try_emplace(key.number);
   } else {
-    // The map's own, and the one that is brought.
-    parser.Charge(2 * StringBodyBytes(key.size));
+    parser.Charge(StringBufferBytes(key.size));
     constexpr bool kMessages =
         std::is_base_of_v<google::protobuf::MessageLite, typename Map::mapped_type>;
     if constexpr (!kMessages) {
-      if (HARENA_LIKELY(parser.frozen() || layout::StringImagesWork())) {
+      if (HARENA_LIKELY(parser.frozen() || layout::RawStringsWork())) {
         return PlaceForText(map, {key.text, key.size}, *parser.arena());
       }
     }
+    // The map copies it.
+    parser.Charge(StringBufferBytes(key.size));
     const std::string brought(key.text, key.size);
     return map.try_emplace(brought);
   }

@@ -1,13 +1,13 @@
-// A budget that refuses while protobuf's map takes a key in: the key's body is not lost.
+// A budget that refuses while protobuf's map takes a key in: the key's buffer is not lost.
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "harena/mem/test_pool.h"
-#include "harena/pb/codec/string_bodies.h"
+#include "harena/pb/arena/string_buffers.h"
 #include "harena/pb/codec/test_heap_count.h"
 #include "harena/pb/codec/test_safety.h"
-#include "harena/pb/parse.h"
+#include "harena/pb/parse/parse.h"
 
 namespace harena::pb::codec {
 namespace {
@@ -21,7 +21,7 @@ std::string Wire(int texts) {
   for (int i = 0; i < texts; ++i) (*first.mutable_text_by_number())[i] = "short";
   Whole then;
   for (int i = 0; i < kWords; ++i) {
-    (*then.mutable_words())["a key with a body, " + std::to_string(i)] = "short";
+    (*then.mutable_words())["a key with a buffer, " + std::to_string(i)] = "short";
   }
   return BytesOf(first) + BytesOf(then);
 }
@@ -38,7 +38,7 @@ TEST(RefusedKey, GivesItsBodyBack) {
         if (ParseFrozen<Whole>(scope, wire).result.status == ParseStatus::kRefused) ++refused;
       }
     }
-    TrimStringBodies();
+    TrimStringBuffers();
   };
   parse_all();  // so that what is made once is there
   const ptrdiff_t before = HeapBalance();

@@ -16,9 +16,9 @@
 #include <gtest/gtest.h>
 
 #include "harena/mem/test_pool.h"
+#include "harena/pb/arena/message.h"
 #include "harena/pb/codec/test_safety.h"
-#include "harena/pb/message.h"
-#include "harena/pb/parse.h"
+#include "harena/pb/parse/parse.h"
 
 namespace harena::pb::codec {
 namespace {

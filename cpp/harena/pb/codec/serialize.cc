@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "harena/pb/message_arena.h"
+#include "harena/pb/arena/message_arena.h"
 
 namespace harena::pb::codec {
 namespace {
@@ -15,28 +15,29 @@ using google::protobuf::Arena;
 using google::protobuf::MessageLite;
 
 // What the calling thread writes with.
-class Scratch {
+class ThreadWriter {
  public:
-  ~Scratch() { ended_ = true; }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
+  ~ThreadWriter() { ended_ = true; }
+  ThreadWriter(const ThreadWriter&) = delete;
+  ThreadWriter& operator=(const ThreadWriter&) = delete;
 
   // Null once the thread is ending, and while it is in use.
-  static Scratch* OfThread() noexcept {
+  static ThreadWriter* OfThread() noexcept {
     if (HARENA_UNLIKELY(ended_)) return nullptr;
-    thread_local Scratch scratch;
-    return scratch.busy_ ? nullptr : &scratch;
+    thread_local ThreadWriter writer_of_thread;
+    return writer_of_thread.busy_ ? nullptr : &writer_of_thread;
   }
 
   // Null when memory is refused or the message is too large.
-  LastWritten::Owner Write(const MessageLite& message, WriteFunction write, MessageArena& home) {
-    const StepTimer timer(home.serialize_nanos());
+  LastWritten::Owner Write(const MessageLite& message, WriteFunction write,
+                           MessageArena& messages) {
+    const StepTimer timer(messages.serialize_nanos());
     // Its block may serve again.
-    home.written().Drop();
+    messages.written().Drop();
     const Busy busy(*this);
-    Writer writer(home.written().pool());
+    Writer writer(messages.written().pool());
     writer.entries().swap(entries_);
-    uint8_t* to = writer.Begin(bytes_expected_, &home.arena());
+    uint8_t* to = writer.Begin(bytes_expected_, &messages.arena());
     try {
       if (to != nullptr) to = write(message, to, writer);
     } catch (const OutOfRoom&) {
@@ -44,7 +45,7 @@ class Scratch {
     } catch (const std::bad_alloc&) {
       to = nullptr;
     }
-    home.written().CountBlocks(writer.blocks());
+    messages.written().CountBlocks(writer.blocks());
     writer.entries().clear();
     if (writer.entries().capacity() <= kEntriesKeptMax) entries_.swap(writer.entries());
     if (to == nullptr || writer.BytesFrom(to) > INT_MAX) return {nullptr, {&writer.pool()}};
@@ -66,16 +67,18 @@ class Scratch {
 
   class Busy {
    public:
-    explicit Busy(Scratch& scratch) noexcept : scratch_(scratch) { scratch_.busy_ = true; }
+    explicit Busy(ThreadWriter& writer_of_thread) noexcept : scratch_(writer_of_thread) {
+      scratch_.busy_ = true;
+    }
     ~Busy() { scratch_.busy_ = false; }
     Busy(const Busy&) = delete;
     Busy& operator=(const Busy&) = delete;
 
    private:
-    Scratch& scratch_;
+    ThreadWriter& scratch_;
   };
 
-  Scratch() = default;
+  ThreadWriter() = default;
 
   static thread_local constinit inline bool ended_ = false;
 
@@ -84,45 +87,45 @@ class Scratch {
   std::vector<const void*> entries_;  // a Writer's, between two
 };
 
-MessageArena* WritingHome(const Arena* arena) noexcept {
-  MessageArena* const home = MessageArena::FindCodec(arena);
-  return home != nullptr && home->codec_writes() ? home : nullptr;
+MessageArena* ArenaToWriteOn(const Arena* arena) noexcept {
+  MessageArena* const messages = MessageArena::FindCodec(arena);
+  return messages != nullptr && messages->codec_writes() ? messages : nullptr;
 }
 
 }  // namespace
 
 void ForgetSized(const Arena* arena) noexcept {
-  if (MessageArena* home = MessageArena::FindCodec(arena)) home->written().Drop();
+  if (MessageArena* messages = MessageArena::FindCodec(arena)) messages->written().Drop();
 }
 
 bool TrySizeByWriting(const MessageLite& message, const Arena* arena, WriteFunction write,
                       size_t* size) {
-  MessageArena* const home = WritingHome(arena);
-  if (home == nullptr) return false;
-  if (Scratch* const scratch = Scratch::OfThread()) {
-    if (LastWritten::Owner written = scratch->Write(message, write, *home)) {
+  MessageArena* const messages = ArenaToWriteOn(arena);
+  if (messages == nullptr) return false;
+  if (ThreadWriter* const writer_of_thread = ThreadWriter::OfThread()) {
+    if (LastWritten::Owner written = writer_of_thread->Write(message, write, *messages)) {
       *size = written->size;
-      home->written().Put(std::move(written));
+      messages->written().Put(std::move(written));
       return true;
     }
   }
   // What was written of this message is out of date all the same.
-  home->written().Drop();
+  messages->written().Drop();
   return false;
 }
 
 uint8_t* TryWrite(const MessageLite& message, const Arena* arena, WriteFunction write,
                   uint8_t* target, google::protobuf::io::EpsCopyOutputStream* stream) {
-  MessageArena* const home = WritingHome(arena);
-  if (home == nullptr) return nullptr;
-  Scratch* const scratch = Scratch::OfThread();
-  if (scratch == nullptr) return nullptr;
-  LastWritten::Owner written = home->written().Take();
+  MessageArena* const messages = ArenaToWriteOn(arena);
+  if (messages == nullptr) return nullptr;
+  ThreadWriter* const writer_of_thread = ThreadWriter::OfThread();
+  if (writer_of_thread == nullptr) return nullptr;
+  LastWritten::Owner written = messages->written().Take();
   if (written == nullptr || written->message != &message) {
-    written = scratch->Write(message, write, *home);
+    written = writer_of_thread->Write(message, write, *messages);
     if (written == nullptr) {
       // protobuf's own code needs the sizes of all parts.
-      scratch->LeaveSizes(message);
+      writer_of_thread->LeaveSizes(message);
       return nullptr;
     }
   }

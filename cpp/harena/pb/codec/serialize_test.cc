@@ -10,11 +10,12 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <gtest/gtest.h>
 
+#include "harena/guard/quarantine.h"
 #include "harena/mem/budget.h"
 #include "harena/mem/test_pool.h"
+#include "harena/pb/arena/message.h"
 #include "harena/pb/codec/test_safety.h"
-#include "harena/pb/message.h"
-#include "harena/pb/parse.h"
+#include "harena/pb/parse/parse.h"
 #include "harena/scope/scope_pool.h"
 
 namespace harena::pb::codec {
@@ -225,15 +226,15 @@ TEST_F(Serialize, BlocksThatWereWrittenToAreTheScopes) {
 // They would push out of the quarantine what is there to be found.
 TEST_F(Serialize, NothingIsWrittenToBlocksOfAQuarantine) {
   ScopePool scopes({.mode = Mode::kCodec, .quarantine_one_in = 1, .page_pool = &pool_});
-  const uint64_t before = pool_.quarantine_stats().blocks_entered;  // by the self-check
+  const uint64_t before = guard::QuarantineStatsOf(pool_).blocks_entered;  // by the self-check
   {
     Scope scope = scopes.Acquire();
     auto* message = scope.CreateMessage<Whole>();
     Fill(*message, "message", Length::kMiddle);
     EXPECT_EQ(BytesOf(*message), StockBytes(*message));
-    EXPECT_EQ(pool_.quarantine_stats().blocks_entered, before);
+    EXPECT_EQ(guard::QuarantineStatsOf(pool_).blocks_entered, before);
   }
-  EXPECT_EQ(pool_.quarantine_stats().blocks_entered - before, scopes.stats().blocks_sum);
+  EXPECT_EQ(guard::QuarantineStatsOf(pool_).blocks_entered - before, scopes.stats().blocks_sum);
 }
 
 TEST_F(Serialize, EveryWayOut) {

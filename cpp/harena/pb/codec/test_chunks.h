@@ -13,7 +13,7 @@
 
 #include <google/protobuf/io/zero_copy_stream.h>
 
-#include "harena/pb/test_stream.h"
+#include "harena/pb/parse/test_stream.h"
 
 namespace harena::pb::codec::test {
 

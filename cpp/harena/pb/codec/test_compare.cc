@@ -8,7 +8,7 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/util/message_differencer.h>
 
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 
 namespace harena::pb::codec::test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <google/protobuf/wire_format_lite.h>
 
-#include "harena/pb/test_wire.h"
+#include "harena/pb/wire/test_wire.h"
 
 namespace harena::pb::codec::test {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "harena/base/compiler.h"
 #include "harena/mem/test_pool_peer.h"
-#include "harena/pb/codec/string_bodies.h"
+#include "harena/pb/arena/message_arena.h"
+#include "harena/pb/arena/string_buffers.h"
 #include "harena/pb/codec/test_heap_bytes.h"
-#include "harena/pb/message_arena.h"
-#include "harena/pb/test_stream.h"
-#include "harena/pb/wire/shape.h"
+#include "harena/pb/parse/test_stream.h"
+#include "harena/pb/wire/schema.h"
 #include "harena/scope/scope_pool.h"
 
 #if HARENA_ASAN
@@ -42,7 +42,7 @@ Subject::Parsed ParseOnto(Scope& scope, MessageKeeper* keeper, const LimitedInpu
     return input.subject.parse_frozen(scope, stream, input.wire.size());
   }
   auto* const message = static_cast<google::protobuf::Message*>(
-      keeper != nullptr ? keeper->Borrow(scope).request : input.subject.make(scope));
+      keeper != nullptr ? keeper->Take(scope).request : input.subject.make(scope));
   *held_bytes = scope.budget().bytes_used();
   const ParseResult result =
       input.by_protobuf ? Parse(scope, stream, input.wire.size(), *message)
@@ -92,7 +92,7 @@ LimitedOutcome LimitedParses::Run(const LimitedInput& input, Options options,
 LimitedOutcome LimitedParses::RunOnce(const LimitedInput& input, const Options& options,
                                       size_t process_bytes_max, const Look& look) {
   LimitedOutcome outcome;
-  TrimStringBodies();
+  TrimStringBuffers();
   const ptrdiff_t heap_before = HeapBytes();
   {
     const google::protobuf::Message& prototype = *input.subject.prototype;
@@ -133,13 +133,13 @@ LimitedOutcome LimitedParses::RunOnce(const LimitedInput& input, const Options& 
     limit.reset();
     if (message != nullptr && look != nullptr) look(*message);
   }
-  TrimStringBodies();
+  TrimStringBuffers();
   outcome.leaked_bytes = static_cast<size_t>(std::max<ptrdiff_t>(HeapBytes() - heap_before, 0));
   return outcome;
 }
 
 void MakeTablesOf(const Subject& subject) {
-  static_cast<void>(wire::Shapes::OfGenerated(*subject.prototype->GetDescriptor()));
+  static_cast<void>(wire::Schemas::OfGenerated(*subject.prototype->GetDescriptor()));
 }
 
 bool HasTextKeys(const Subject& subject) {

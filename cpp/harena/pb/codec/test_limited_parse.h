@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "harena/mem/page_pool.h"
+#include "harena/pb/call/message_keeper.h"
 #include "harena/pb/codec/test_subject.h"
-#include "harena/pb/message_keeper.h"
 #include "harena/scope/options.h"
 
 namespace harena::pb::codec::test {

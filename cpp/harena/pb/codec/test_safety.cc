@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "harena/mem/test_pool.h"
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 
 namespace harena::pb::codec {
 namespace {

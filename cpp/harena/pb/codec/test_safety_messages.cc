@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "harena/pb/codec/test_safety.h"
-#include "harena/pb/compat.h"
+#include "harena/pb/layout/names.h"
 
 namespace harena::pb::codec {
 namespace {

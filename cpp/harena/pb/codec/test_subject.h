@@ -8,8 +8,8 @@
 #include <google/protobuf/io/zero_copy_stream.h>
 #include <google/protobuf/message.h>
 
-#include "harena/pb/layout/string_image.h"
-#include "harena/pb/parse.h"
+#include "harena/pb/layout/raw_string.h"
+#include "harena/pb/parse/parse.h"
 #include "harena/scope/scope.h"
 
 namespace harena::pb::codec::test {
@@ -39,7 +39,7 @@ Subject SubjectOf() {
   using google::protobuf::Message;
   return {
       .prototype = &T::default_instance(),
-      .has_codec = HasCodec<T> && layout::StringImagesWork(),
+      .has_codec = HasCodec<T> && layout::RawStringsWork(),
       .make = [](Scope& scope) -> Message* { return scope.CreateMessage<T>(); },
       .parse_open = [](Scope& scope, google::protobuf::io::ZeroCopyInputStream& input,
                        size_t wire_bytes, Message& message) -> ParseResult {

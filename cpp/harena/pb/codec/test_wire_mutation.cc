@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "harena/pb/test_wire.h"
+#include "harena/pb/wire/test_wire.h"
 
 namespace harena::pb::codec::test {
 namespace {

@@ -7,12 +7,12 @@
 #include <gtest/gtest.h>
 
 #include "harena/mem/test_pool.h"
+#include "harena/pb/arena/message_arena.h"
 #include "harena/pb/codec/test_chunks.h"
 #include "harena/pb/codec/test_compare.h"
 #include "harena/pb/codec/test_log.h"
 #include "harena/pb/codec/test_random_message.h"
 #include "harena/pb/codec/test_subject.h"
-#include "harena/pb/message_arena.h"
 #include "harena/scope/scope.h"
 
 namespace harena::pb::codec::test {

@@ -7,7 +7,7 @@
 
 #include "harena/pb/codec/test_compare.h"
 #include "harena/pb/codec/test_log.h"
-#include "harena/pb/test_wire.h"
+#include "harena/pb/wire/test_wire.h"
 #include "harena/test/codec_scalars.pb.h"
 
 namespace harena::pb::codec::test {

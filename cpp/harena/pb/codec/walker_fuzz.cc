@@ -14,7 +14,7 @@
 #include "harena/pb/codec/test_fuzz_input.h"
 #include "harena/pb/codec/test_heap_bytes.h"
 #include "harena/pb/codec/test_limited_parse.h"
-#include "harena/pb/test_stream.h"
+#include "harena/pb/parse/test_stream.h"
 #include "harena/pb/wire/walker.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
@@ -26,7 +26,7 @@ const FuzzInputForm kFuzzInputForm{.head_bytes = 4, .subjects = &AllSubjects};
 namespace {
 
 wire::Walked WalkOver(const FuzzInput& input, int levels_max) {
-  return wire::Walk(*wire::Shapes::OfGenerated(*input.subject->prototype->GetDescriptor()),
+  return wire::Walk(*wire::Schemas::OfGenerated(*input.subject->prototype->GetDescriptor()),
                     input.wire, levels_max);
 }
 

@@ -6,8 +6,8 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format.h>
 
-#include "harena/pb/layout/pointers_window.h"
-#include "harena/pb/layout/string_image.h"
+#include "harena/pb/layout/pointer_array.h"
+#include "harena/pb/layout/raw_string.h"
 
 #if HARENA_SERIALIZER
 namespace harena::pb::codec {
@@ -43,14 +43,14 @@ HARENA_INLINE uint8_t* WriteText(uint8_t* to, Writer& writer, uint32_t tag, std:
 // below it are bytes of the string object, and what they overwrite is yet to be written.
 HARENA_INLINE uint8_t* WriteWhole(uint8_t* to, Writer& writer, uint32_t tag,
                                   const std::string& text, const char* utf8_name) {
-  using layout::StringImage;
+  using layout::RawString;
   const size_t size = text.size();
   if (HARENA_UNLIKELY(!layout::IsLocal(text))) return WriteText(to, writer, tag, text, utf8_name);
-  static_assert(offsetof(StringImage, local) == 16 && StringImage::kLocalMax < 16);
+  static_assert(offsetof(RawString, local) == 16 && RawString::kLocalMax < 16);
   static_assert(Writer::kSlackBytes >= 16);
   to = writer.Room(to, size);
   const char* const text_end =
-      reinterpret_cast<const char*>(&text) + offsetof(StringImage, local) + size;
+      reinterpret_cast<const char*>(&text) + offsetof(RawString, local) + size;
   if (HARENA_UNLIKELY(!CopyShortTextBackwards(to, text_end, size))) {
     CheckUtf8OnWrite(text, utf8_name);
   }

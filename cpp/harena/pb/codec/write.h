@@ -17,8 +17,8 @@
 #include <google/protobuf/wire_format_lite.h>
 
 #include "harena/base/compiler.h"
+#include "harena/base/copy_text.h"
 #include "harena/pb/codec/access.h"
-#include "harena/pb/codec/copy.h"
 #include "harena/pb/codec/packed.h"
 #include "harena/pb/codec/varint.h"
 #include "harena/pb/codec/writer.h"

@@ -9,7 +9,7 @@
 
 #include "harena/base/compiler.h"
 #include "harena/mem/page_pool.h"
-#include "harena/pb/codec/written.h"
+#include "harena/pb/arena/last_written.h"
 
 namespace harena::pb::codec {
 

@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "harena/mem/test_pool.h"
+#include "harena/pb/arena/message.h"
 #include "harena/pb/codec/test_heap_count.h"
 #include "harena/pb/codec/test_safety.h"
-#include "harena/pb/message.h"
-#include "harena/pb/parse.h"
+#include "harena/pb/parse/parse.h"
 
 namespace harena::pb::codec {
 namespace {
@@ -63,7 +63,7 @@ TEST(ZeroHeap, ParsingFrozenMapsOfMessages) {
         .set_name(kLong);
   }
   const std::string wire = BytesOf(message);
-  // Not zero yet: such entries are protobuf's, and each key takes a body or more of them.
+  // Not zero yet: such entries are protobuf's, and each key takes a buffer or more of them.
   EXPECT_LE(HeapOf([&](Scope& scope) { ASSERT_TRUE(ParseFrozen<Whole>(scope, wire)); }), 30u);
 }
 

@@ -5,7 +5,7 @@
 
 #include "harena/base/compiler.h"
 #include "harena/pb/layout/expose.h"
-#include "harena/pb/layout/support.h"
+#include "harena/pb/layout/family.h"
 
 #if HARENA_SERIALIZER
 namespace harena::pb::layout {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "harena/pb/wire/shape.h"
+#include "harena/pb/wire/schema.h"
 #include "harena/pb/wire/walker.h"
 
 namespace harena::pb::wire {
@@ -19,10 +19,10 @@ void Charge(OutsideCharge& outside, size_t bytes) {
 }
 
 Walked WalkType(const google::protobuf::Descriptor& type, std::string_view wire, int levels_max) {
-  std::optional<Shapes> own;
-  const Shape* shape = Shapes::OfGenerated(type);
-  if (shape == nullptr) shape = &own.emplace().Of(type);
-  return Walk(*shape, wire, levels_max);
+  std::optional<Schemas> own;
+  const Schema* schema = Schemas::OfGenerated(type);
+  if (schema == nullptr) schema = &own.emplace().Of(type);
+  return Walk(*schema, wire, levels_max);
 }
 
 }  // namespace

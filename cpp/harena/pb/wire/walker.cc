@@ -9,16 +9,9 @@
 namespace harena::pb::wire {
 namespace {
 
-// Unknown fields stand in a vector, 16 bytes each, which doubles: while it grows, the old one and
-// the new one hold three times what is in use.
-constexpr size_t kEntryBytes = 48;
-// A string beside the entry, or a set of unknown fields with the first block of its vector, as
-// malloc rounds them up.
-constexpr size_t kStringBytes = 48;
-constexpr size_t kSetBytes = 48;
 // A string too long for its own object takes room for 30 characters at least.
 constexpr uint64_t kLocalMax = 15;
-constexpr uint64_t kBodyBytesMin = 31;
+constexpr uint64_t kBufferBytesMin = 31;
 // Of an entry of a map that is not just a key and a value: what the arena keeps of its key beside
 // the map's own, in the entry and in a node that was made and thrown away.
 constexpr size_t kKeysBeside = 2;
@@ -35,9 +28,9 @@ class Walker {
     return found;
   }
 
-  // Up to `end`, or behind the end of the group of that number, unless that is 0. A null `shape` is
-  // that of an unknown group. False when the rest is no wire, or too deep.
-  bool WalkMessage(const Shape* shape, const Shape* outer, const char* end,
+  // Up to `end`, or behind the end of the group of that number, unless that is 0. A null `schema`
+  // is that of an unknown group. False when the rest is no wire, or too deep.
+  bool WalkMessage(const Schema* schema, const Schema* outer, const char* end,
                    uint32_t group) noexcept;
 
  private:
@@ -45,23 +38,23 @@ class Walker {
   // else, in this order, or otherwise.
   enum class Entry : uint8_t { kEmpty, kKey, kKeyAndValue, kOther };
   struct Message {
-    const Shape* shape;
-    const Shape* outer;
+    const Schema* schema;
+    const Schema* outer;
     const char* end;
     Entry entry = Entry::kEmpty;
-    size_t key_bytes = 0;  // of the keys' bodies, in an entry of a map
+    size_t key_bytes = 0;  // of the keys' buffers, in an entry of a map
 
-    bool is_entry() const noexcept { return shape != nullptr && !shape->keeps_unknown(); }
+    bool is_entry() const noexcept { return schema != nullptr && !schema->keeps_unknown(); }
   };
 
   bool Varint(const char* end, int bytes_max, uint64_t* value) noexcept;
   bool Skip(const Message& message, size_t bytes) noexcept;
   bool WalkField(Message& message, uint32_t tag) noexcept;
-  bool WalkLengthDelimited(Message& message, const FieldShape* field) noexcept;
-  bool WalkPackedEnums(const Message& message, const FieldShape& field, const char* end) noexcept;
+  bool WalkLengthDelimited(Message& message, const FieldSchema* field) noexcept;
+  bool WalkPackedEnums(const Message& message, const FieldSchema& field, const char* end) noexcept;
   void OnUnknown(const Message& message, size_t object_bytes) noexcept;
-  void OnEnum(const Message& message, const FieldShape& field, uint64_t value) noexcept;
-  void OnEntryField(Message& entry, const FieldShape* field, uint32_t number) noexcept;
+  void OnEnum(const Message& message, const FieldSchema& field, uint64_t value) noexcept;
+  void OnEntryField(Message& entry, const FieldSchema* field, uint32_t number) noexcept;
   void OnKey(Message& entry, uint64_t bytes) noexcept;
 
   const char* at_;
@@ -92,16 +85,16 @@ bool Walker::Skip(const Message& message, size_t bytes) noexcept {
 }
 
 void Walker::OnUnknown(const Message& message, size_t object_bytes) noexcept {
-  if (!message.is_entry()) found_.heap_bytes += kEntryBytes + object_bytes;
+  if (!message.is_entry()) found_.heap_bytes += kUnknownFieldBytes + object_bytes;
 }
 
-void Walker::OnEnum(const Message& message, const FieldShape& field, uint64_t value) noexcept {
+void Walker::OnEnum(const Message& message, const FieldSchema& field, uint64_t value) noexcept {
   if (field.closed_enum->FindValueByNumber(static_cast<int>(value)) != nullptr) return;
   // The whole entry of a map becomes a string.
-  found_.heap_bytes += kEntryBytes + (message.is_entry() ? kStringBytes : 0);
+  found_.heap_bytes += kUnknownFieldBytes + (message.is_entry() ? kUnknownObjectBytes : 0);
 }
 
-void Walker::OnEntryField(Message& entry, const FieldShape* field, uint32_t number) noexcept {
+void Walker::OnEntryField(Message& entry, const FieldSchema* field, uint32_t number) noexcept {
   if (entry.entry == Entry::kOther) return;
   const bool validated = number == 2 && field != nullptr && field->closed_enum != nullptr;
   if (field != nullptr && !validated && number == static_cast<uint32_t>(entry.entry) + 1) {
@@ -114,14 +107,14 @@ void Walker::OnEntryField(Message& entry, const FieldShape* field, uint32_t numb
 
 void Walker::OnKey(Message& entry, uint64_t bytes) noexcept {
   if (bytes <= kLocalMax) return;
-  const size_t body_bytes = std::max(bytes + 1, kBodyBytesMin);
-  if (entry.entry == Entry::kOther) found_.heap_bytes += kKeysBeside * body_bytes;
-  entry.key_bytes += body_bytes;
-  keys_passing_ += body_bytes;
+  const size_t buffer_bytes = std::max(bytes + 1, kBufferBytesMin);
+  if (entry.entry == Entry::kOther) found_.heap_bytes += kKeysBeside * buffer_bytes;
+  entry.key_bytes += buffer_bytes;
+  keys_passing_ += buffer_bytes;
   keys_passing_max_ = std::max(keys_passing_max_, keys_passing_);
 }
 
-bool Walker::WalkPackedEnums(const Message& message, const FieldShape& field,
+bool Walker::WalkPackedEnums(const Message& message, const FieldSchema& field,
                              const char* end) noexcept {
   while (at_ < end) {
     uint64_t value;
@@ -131,13 +124,13 @@ bool Walker::WalkPackedEnums(const Message& message, const FieldShape& field,
   return true;
 }
 
-bool Walker::WalkLengthDelimited(Message& message, const FieldShape* field) noexcept {
+bool Walker::WalkLengthDelimited(Message& message, const FieldSchema* field) noexcept {
   uint64_t bytes;
   if (!Varint(message.end, static_cast<int>(kLengthBytesMax), &bytes)) return false;
   if (bytes > static_cast<uint64_t>(message.end - at_)) return false;
   const char* const end = at_ + bytes;
   if (field == nullptr) {
-    OnUnknown(message, kStringBytes);
+    OnUnknown(message, kUnknownObjectBytes);
     // An item of a message set, which may be of any type.
     if (message.outer != nullptr && message.outer->message_set()) {
       found_.heap_bytes += kHeapBytesPerByte * bytes;
@@ -145,14 +138,14 @@ bool Walker::WalkLengthDelimited(Message& message, const FieldShape* field) noex
     at_ = end;
     return true;
   }
-  if (field->message != nullptr) return WalkMessage(field->message, message.shape, end, 0);
+  if (field->message != nullptr) return WalkMessage(field->message, message.schema, end, 0);
   if (field->closed_enum != nullptr) return WalkPackedEnums(message, *field, end);
   at_ = end;
   if (!field->text) return true;
-  if (message.is_entry() && field == message.shape->Find(1)) OnKey(message, bytes);
+  if (message.is_entry() && field == message.schema->Find(1)) OnKey(message, bytes);
   // Tag and length are two bytes at least.
-  if (bytes > kLocalMax && bytes + 2 < kBodyBytesMin) {
-    found_.heap_bytes += kBodyBytesMin - bytes - 2;
+  if (bytes > kLocalMax && bytes + 2 < kBufferBytesMin) {
+    found_.heap_bytes += kBufferBytesMin - bytes - 2;
   }
   return true;
 }
@@ -161,15 +154,15 @@ bool Walker::WalkField(Message& message, uint32_t tag) noexcept {
   const uint32_t number = tag >> 3;
   const auto type = static_cast<uint8_t>(tag & 7);
   if (number == 0) return false;
-  const FieldShape* field = message.shape == nullptr ? nullptr : message.shape->Find(number);
+  const FieldSchema* field = message.schema == nullptr ? nullptr : message.schema->Find(number);
   if (field != nullptr && !field->Accepts(type)) field = nullptr;
   if (message.is_entry()) OnEntryField(message, field, number);
   switch (type) {
     case kLengthDelimited:
       return WalkLengthDelimited(message, field);
     case kStartGroup:
-      if (field == nullptr) OnUnknown(message, kSetBytes);
-      return WalkMessage(field == nullptr ? nullptr : field->message, message.shape, message.end,
+      if (field == nullptr) OnUnknown(message, kUnknownObjectBytes);
+      return WalkMessage(field == nullptr ? nullptr : field->message, message.schema, message.end,
                          number);
     case kVarint: {
       uint64_t value;
@@ -190,14 +183,14 @@ bool Walker::WalkField(Message& message, uint32_t tag) noexcept {
   return true;
 }
 
-bool Walker::WalkMessage(const Shape* shape, const Shape* outer, const char* end,
+bool Walker::WalkMessage(const Schema* schema, const Schema* outer, const char* end,
                          uint32_t group) noexcept {
   if (levels_left_ == 0) {
     found_.too_deep = true;
     return false;
   }
   --levels_left_;
-  Message message{.shape = shape, .outer = outer, .end = end};
+  Message message{.schema = schema, .outer = outer, .end = end};
   bool ended = false;
   while (!ended && at_ < end) {
     uint64_t tag;
@@ -217,9 +210,9 @@ bool Walker::WalkMessage(const Shape* shape, const Shape* outer, const char* end
 
 }  // namespace
 
-Walked Walk(const Shape& shape, std::string_view wire, int levels_max) noexcept {
+Walked Walk(const Schema& schema, std::string_view wire, int levels_max) noexcept {
   Walker walker(wire.data(), levels_max);
-  const bool whole = walker.WalkMessage(&shape, nullptr, wire.data() + wire.size(), 0);
+  const bool whole = walker.WalkMessage(&schema, nullptr, wire.data() + wire.size(), 0);
   return walker.Found(whole);
 }
 

@@ -4,14 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include "harena/pb/test_wire.h"
+#include "harena/pb/wire/test_wire.h"
 #include "harena/test/shapes.pb.h"
 
 namespace harena::pb::wire {
 namespace {
 
 bool Walks(const std::string& wire) {
-  return Walk(*Shapes::OfGenerated(*harena::test::Shapes::descriptor()), wire, 100).whole;
+  return Walk(*Schemas::OfGenerated(*harena::test::Shapes::descriptor()), wire, 100).whole;
 }
 
 // protobuf reads five bytes, 35 bits, and takes 32 of them.

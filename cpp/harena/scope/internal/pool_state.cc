@@ -17,13 +17,13 @@ size_t PoolState::LearnedFirstBlockBytes() const noexcept {
                          std::min(now.first_block_bytes_max, part_of_limit_bytes));
 }
 
-void PoolState::RecordEnd(const ScopeUse& use, CountLane& lane) noexcept {
+void PoolState::RecordEnd(const ScopeUse& use, ThreadCounts& of_thread) noexcept {
   const uint64_t count = profile.Record(use.bytes_used);
   if (HARENA_UNLIKELY((count % kScopesPerSizing == 0 || count <= 4) &&
                       options.first_block_bytes() == 0)) {
     first_block_bytes.store(LearnedFirstBlockBytes(), std::memory_order_relaxed);
   }
-  lane.AddEnd(use);
+  of_thread.AddEnd(use);
 }
 
 void LeavePoolState::operator()(PoolState* state) const noexcept { PoolState::Leave(state); }

@@ -50,11 +50,12 @@ struct PoolState {
   size_t LearnedFirstBlockBytes() const noexcept;
 
   /// Counts an end, while the scope's memory is still there.
-  void RecordEnd(const ScopeUse& use, CountLane& lane) noexcept;
+  void RecordEnd(const ScopeUse& use, ThreadCounts& of_thread) noexcept;
   /// Counts the blocks that went back. Nothing of the state may be touched after it.
-  static void RecordRelease(CountLane& lane, uint64_t blocks) noexcept {
-    lane.Add(lane.blocks_sum, blocks);
-    lane.Add(lane.released[BlocksHistogram::BucketOf(blocks)], 1, std::memory_order_release);
+  static void RecordRelease(ThreadCounts& of_thread, uint64_t blocks) noexcept {
+    of_thread.Add(of_thread.blocks_sum, blocks);
+    of_thread.Add(of_thread.released[BlocksHistogram::BucketOf(blocks)], 1,
+                  std::memory_order_release);
   }
 
   /// Ends `state` now, or once its last scope is released. Thread rule: any thread.
@@ -62,7 +63,9 @@ struct PoolState {
 
  private:
   // REQUIRES: no scope is made any more.
-  bool AllReleased() const noexcept { return counts.SumReleased() == counts.Sum(&CountLane::made); }
+  bool AllReleased() const noexcept {
+    return counts.SumReleased() == counts.Sum(&ThreadCounts::made);
+  }
 
   PoolState* next_left_ = nullptr;
 };

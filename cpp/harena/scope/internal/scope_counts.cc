@@ -19,25 +19,25 @@ uint64_t RandomStep(uint64_t number, const void* place, size_t one_in) noexcept 
 }  // namespace
 
 ScopeCounts::~ScopeCounts() {
-  for (const auto& lane : lanes_) delete lane.load(std::memory_order_acquire);
+  for (const auto& counts : threads_) delete counts.load(std::memory_order_acquire);
 }
 
-HARENA_NOINLINE CountLane& ScopeCounts::MakeLane(uint32_t slot) noexcept {
-  auto* const lane = new (std::nothrow) CountLane(/*owned=*/true);
-  if (lane == nullptr) return shared_;
-  BeginSampling(*lane);
-  lanes_[slot].store(lane, std::memory_order_release);
-  return *lane;
+HARENA_NOINLINE ThreadCounts& ScopeCounts::MakeThreadCounts(uint32_t slot) noexcept {
+  auto* const counts = new (std::nothrow) ThreadCounts(/*owned=*/true);
+  if (counts == nullptr) return shared_;
+  BeginSampling(*counts);
+  threads_[slot].store(counts, std::memory_order_release);
+  return *counts;
 }
 
-// The first lane's first sample is where it is awaited; those of the others are anywhere, so that
+// The first counts's first sample is where it is awaited; those of the others are anywhere, so that
 // many threads with few scopes each are sampled as one with many.
-void ScopeCounts::BeginSampling(CountLane& lane) noexcept {
-  lane.next_timed.store(RandomStep(1, &lane, kTimedOneIn), std::memory_order_relaxed);
+void ScopeCounts::BeginSampling(ThreadCounts& counts) noexcept {
+  counts.next_timed.store(RandomStep(1, &counts, kTimedOneIn), std::memory_order_relaxed);
   if (sample_one_in_ == 0) return;
-  const bool first = &lane != &shared_ && Sum(&CountLane::made) == 0;
-  lane.next_sampled.store(first ? sample_one_in_ : RandomStep(0, &lane, sample_one_in_),
-                          std::memory_order_relaxed);
+  const bool first = &counts != &shared_ && Sum(&ThreadCounts::made) == 0;
+  counts.next_sampled.store(first ? sample_one_in_ : RandomStep(0, &counts, sample_one_in_),
+                            std::memory_order_relaxed);
 }
 
 HARENA_NOINLINE bool ScopeCounts::Claim(std::atomic<uint64_t>& next, uint64_t number,

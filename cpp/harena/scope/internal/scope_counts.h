@@ -25,9 +25,9 @@ struct ScopeUse {
 /// One thread's counts, or those of all threads without a slot.
 /// Thread rule: only the owner adds, with a load and a store; any thread reads. Without an owner
 /// any thread adds, with a locked instruction.
-class alignas(64) CountLane {
+class alignas(64) ThreadCounts {
  public:
-  explicit CountLane(bool owned) noexcept : owned_(owned) {}
+  explicit ThreadCounts(bool owned) noexcept : owned_(owned) {}
 
   HARENA_INLINE void Add(std::atomic<uint64_t>& count, uint64_t more,
                          std::memory_order order = std::memory_order_relaxed) noexcept {
@@ -82,9 +82,9 @@ class alignas(64) CountLane {
   const bool owned_;
 };
 
-/// The lanes of one pool: made when a thread first counts there, so that a method takes a few
-/// hundred bytes for each thread that has served it, of kThreadSlots at most.
-/// Thread rule: any thread.
+/// The counts of threads of one pool: made when a thread first counts there, so that a method takes
+/// a few hundred bytes for each thread that has served it, of kThreadSlots at most. Thread rule:
+/// any thread.
 class ScopeCounts {
  public:
   /// `sample_one_in` as of Options::quarantine_one_in.
@@ -95,24 +95,26 @@ class ScopeCounts {
   ScopeCounts(const ScopeCounts&) = delete;
   ScopeCounts& operator=(const ScopeCounts&) = delete;
 
-  HARENA_INLINE CountLane& OfThread(uint32_t slot = ThreadSlot()) noexcept {
+  HARENA_INLINE ThreadCounts& OfThread(uint32_t slot = ThreadSlot()) noexcept {
     if (HARENA_UNLIKELY(slot >= kThreadSlots)) return shared_;
-    CountLane* const lane = lanes_[slot].load(std::memory_order_acquire);
-    return HARENA_LIKELY(lane != nullptr) ? *lane : MakeLane(slot);
+    ThreadCounts* const counts = threads_[slot].load(std::memory_order_acquire);
+    return HARENA_LIKELY(counts != nullptr) ? *counts : MakeThreadCounts(slot);
   }
 
-  /// The sum over all lanes.
-  uint64_t Sum(std::atomic<uint64_t> CountLane::*count) const noexcept {
+  /// The sum over all counts of threads.
+  uint64_t Sum(std::atomic<uint64_t> ThreadCounts::*count) const noexcept {
     uint64_t sum = 0;
-    ForEach([&](const CountLane& lane) { sum += (lane.*count).load(std::memory_order_relaxed); });
+    ForEach([&](const ThreadCounts& counts) {
+      sum += (counts.*count).load(std::memory_order_relaxed);
+    });
     return sum;
   }
 
-  /// The scopes released, over all lanes.
+  /// The scopes released, over all counts of threads.
   uint64_t SumReleased() const noexcept {
     uint64_t sum = 0;
-    ForEach([&](const CountLane& lane) {
-      for (const auto& count : lane.released) sum += count.load(std::memory_order_acquire);
+    ForEach([&](const ThreadCounts& counts) {
+      for (const auto& count : counts.released) sum += count.load(std::memory_order_acquire);
     });
     return sum;
   }
@@ -120,32 +122,32 @@ class ScopeCounts {
   template <typename Visit>
   void ForEach(Visit visit) const {
     visit(shared_);
-    for (const auto& lane : lanes_) {
-      if (const CountLane* const there = lane.load(std::memory_order_acquire)) visit(*there);
+    for (const auto& counts : threads_) {
+      if (const ThreadCounts* const there = counts.load(std::memory_order_acquire)) visit(*there);
     }
   }
 
   /// For one scope in `sample_one_in` or in kTimedOneIn, at random. `number` is its number among
-  /// those made in the lane. Thread rule: the lane's.
-  HARENA_INLINE bool IsSampled(CountLane& lane, uint64_t number) noexcept {
-    return HARENA_UNLIKELY(number >= lane.next_sampled.load(std::memory_order_relaxed)) &&
-           Claim(lane.next_sampled, number, sample_one_in_);
+  /// those made in the counts. Thread rule: the counts's.
+  HARENA_INLINE bool IsSampled(ThreadCounts& counts, uint64_t number) noexcept {
+    return HARENA_UNLIKELY(number >= counts.next_sampled.load(std::memory_order_relaxed)) &&
+           Claim(counts.next_sampled, number, sample_one_in_);
   }
-  HARENA_INLINE bool IsTimed(CountLane& lane, uint64_t number) noexcept {
-    return HARENA_UNLIKELY(number >= lane.next_timed.load(std::memory_order_relaxed)) &&
-           Claim(lane.next_timed, number, kTimedOneIn);
+  HARENA_INLINE bool IsTimed(ThreadCounts& counts, uint64_t number) noexcept {
+    return HARENA_UNLIKELY(number >= counts.next_timed.load(std::memory_order_relaxed)) &&
+           Claim(counts.next_timed, number, kTimedOneIn);
   }
 
   static constexpr size_t kTimedOneIn = 64;
 
  private:
-  CountLane& MakeLane(uint32_t slot) noexcept;
-  void BeginSampling(CountLane& lane) noexcept;
+  ThreadCounts& MakeThreadCounts(uint32_t slot) noexcept;
+  void BeginSampling(ThreadCounts& counts) noexcept;
   static bool Claim(std::atomic<uint64_t>& next, uint64_t number, size_t one_in) noexcept;
 
   const size_t sample_one_in_;
-  CountLane shared_{/*owned=*/false};
-  std::array<std::atomic<CountLane*>, kThreadSlots> lanes_{};
+  ThreadCounts shared_{/*owned=*/false};
+  std::array<std::atomic<ThreadCounts*>, kThreadSlots> threads_{};
 };
 
 }  // namespace harena::scope_internal

@@ -11,7 +11,7 @@
 #include "harena/adapters/brpc/message_factory.h"
 #include "harena/adapters/brpc/scope_of.h"
 #include "harena/adapters/brpc/within_budget.h"
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 #include "harena/test/brpc_work.pb.h"
 
 namespace feed {

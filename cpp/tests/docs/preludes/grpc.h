@@ -12,8 +12,8 @@
 #include "harena/adapters/grpc/stream_message.h"
 #include "harena/bench/v1/demo.grpc.pb.h"
 #include "harena/bench/v1/demo.harena.grpc.h"
-#include "harena/pb/message.h"
-#include "harena/pb/parse.h"
+#include "harena/pb/arena/message.h"
+#include "harena/pb/parse/parse.h"
 
 namespace feed {
 using Request = harena::bench::v1::RankRequest;

@@ -6,7 +6,7 @@
 
 #include <google/protobuf/struct.pb.h>
 
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 #include "harena/scope/scope.h"
 
 inline void Use(const google::protobuf::Struct&) {}

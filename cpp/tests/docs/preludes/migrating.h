@@ -1,4 +1,4 @@
 #include <google/protobuf/struct.pb.h>
 
-#include "harena/pb/block_hooks.h"
-#include "harena/pb/compat.h"
+#include "harena/pb/arena/block_hooks.h"
+#include "harena/pb/layout/names.h"

@@ -17,7 +17,7 @@
 #include "harena/adapters/trpc/services.h"
 #include "harena/adapters/trpc/use_pages.h"
 #include "harena/adapters/trpc/within_budget.h"
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 
 namespace feed {
 using Request = google::protobuf::Struct;

@@ -1,7 +1,7 @@
 // A consumer of harena::pb.
 #include <google/protobuf/struct.pb.h>
 
-#include "harena/pb/message.h"
+#include "harena/pb/arena/message.h"
 #include "harena/scope/scope.h"
 
 int main() {

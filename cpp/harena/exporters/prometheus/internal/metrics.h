@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "harena/exporters/prometheus/internal/families.h"
+#include "harena/guard/quarantine.h"
 #include "harena/mem/page_pool.h"
-#include "harena/pb/method.h"
+#include "harena/pb/call/method.h"
 
 namespace harena::prometheus {
 
