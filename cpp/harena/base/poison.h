@@ -16,6 +16,9 @@
 
 namespace harena {
 
+/// What bump allocators leave poisoned behind each object; 0 where nobody would see it.
+inline constexpr size_t kRedzoneBytes = HARENA_ASAN ? 16 : 0;
+
 /// Marks [data, data + bytes) as not to be touched: ASan reports any access, MSan treats the bytes
 /// as uninitialised. Thread rule: the caller owns the bytes.
 inline void Poison([[maybe_unused]] const void* data, [[maybe_unused]] size_t bytes) noexcept {

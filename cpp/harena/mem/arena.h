@@ -136,13 +136,8 @@ class Arena {
     size_t bytes;          // of the block
     size_t charged_bytes;  // to the budget: what of the block may be used
   };
-#if HARENA_ASAN
-  static constexpr size_t kRedzoneBytes = 16;
-  static constexpr size_t kAlignmentMin = 8;  // ASan's shadow knows one byte per eight
-#else
-  static constexpr size_t kRedzoneBytes = 0;
-  static constexpr size_t kAlignmentMin = 1;
-#endif
+  // ASan's shadow knows one byte per eight.
+  static constexpr size_t kAlignmentMin = HARENA_ASAN ? 8 : 1;
 
   HARENA_INLINE void* Bump(size_t bytes, size_t alignment) noexcept {
     HARENA_DCHECK(alignment != 0 && (alignment & (alignment - 1)) == 0,

@@ -15,7 +15,7 @@ namespace harena::pb {
 ///
 /// Thread rule: it serves the thread that made it; on any other the answer is null and the caller
 /// goes protobuf's way. Lifetime rule: its memory ends when the arena is reset or ends, which must
-/// be while the small_memory stands.
+/// be while it stands.
 class SmallMemory {
  public:
   /// What is larger is the arena's own business.
@@ -50,11 +50,6 @@ class SmallMemory {
   }
 
  private:
-#if HARENA_ASAN
-  static constexpr size_t kRedzoneBytes = 16;
-#else
-  static constexpr size_t kRedzoneBytes = 0;
-#endif
   static constexpr size_t TakenFor(size_t bytes) noexcept {
     return ((bytes + 7) & ~size_t{7}) + kRedzoneBytes;
   }

@@ -212,12 +212,6 @@ class Parser {
   bool required_in_doubt() const noexcept { return required_in_doubt_; }
 
  private:
-#if HARENA_ASAN
-  static constexpr size_t kRedzoneBytes = 16;
-#else
-  static constexpr size_t kRedzoneBytes = 0;
-#endif
-
   // Half of the usual page, less what protobuf's arena puts in front.
   static constexpr size_t kArenaHeadBytes = 64;
   static constexpr size_t kChunkBytesMax = (size_t{32} << 10) - kArenaHeadBytes;
