@@ -1,4 +1,4 @@
-// decoded_ratio_max while one request is parsed.
+// The limits of one parse, beside the bytes of its budget.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,19 @@
 #include "harena/scope/decode_limits.h"
 
 namespace harena::pb {
+
+/// Whether the user has set a limit on the bytes that a request may take. The default of mode
+/// `codec` is none.
+inline bool IsLimited(const Budget& budget, const DecodeLimits& limits) noexcept {
+  return IsBounded(budget) || limits.has_ratio();
+}
+
+/// For a wire that nests too deep: throws BudgetExceeded where depth_max was set. Elsewhere it is
+/// malformed, as it is for protobuf.
+inline void ThrowIfDepthIsLimited(const DecodeLimits& limits) {
+  const int levels_max = limits.depth_max;
+  if (levels_max != 0) throw BudgetExceeded({.limit = kDepthMax, .levels_max = levels_max});
+}
 
 /// While it stands, the budget grants no more than the limits allow for that much wire.
 /// Thread rule and lifetime rule: as BudgetCeiling.

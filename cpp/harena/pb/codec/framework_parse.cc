@@ -75,8 +75,7 @@ class ExpectedParse {
   // Whether there is a reason not to leave it to protobuf.
   bool IsOurs() const noexcept {
     const DecodeLimits& limits = messages_.decode_limits_;
-    return messages_.codec() || IsBounded(messages_.budget()) || limits.depth_max != 0 ||
-           limits.has_ratio();
+    return messages_.codec() || limits.depth_max != 0 || IsLimited(messages_.budget(), limits);
   }
 
   const char* Run(MessageLite& message, const MessageParser& type, const char* ptr,
@@ -85,7 +84,7 @@ class ExpectedParse {
     Rest rest(messages_.pool(), messages_.budget());
     ptr = rest.Gather(context, ptr);
     if (ptr == nullptr) return nullptr;
-    const bool limited = IsBounded(messages_.budget()) || messages_.decode_limits_.has_ratio();
+    const bool limited = IsLimited(messages_.budget(), messages_.decode_limits_);
     const DecodeLimits limits =
         messages_.codec() ? messages_.decode_limits_.OrDefault() : messages_.decode_limits_;
     const DecodeCeiling ceiling(messages_.budget(), limits, rest.size());
@@ -95,9 +94,7 @@ class ExpectedParse {
           OptionsFor(messages_, messages_.codec() ? Parser::Result::kFrozen : Parser::Result::kOpen,
                      &messages_.outside_, LevelsBelow(context)),
           rest.size(), &Rest::Copy, &rest);
-      if (result.too_deep && limits.depth_max != 0) {
-        throw BudgetExceeded({.limit = kDepthMax, .levels_max = limits.depth_max});
-      }
+      if (result.too_deep) ThrowIfDepthIsLimited(limits);
       const bool lacking = limited && result.required_in_doubt && LacksRequired(message);
       return result.ok && !lacking ? ptr : nullptr;
     } catch (const BudgetExceeded& exceeded) {

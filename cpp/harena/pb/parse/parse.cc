@@ -25,12 +25,6 @@ using google::protobuf::io::CodedInputStream;
 using pb_internal::Input;
 using pb_internal::Result;
 
-// Whether the user has set a limit on what this scope may take. The default of mode `codec` is
-// none.
-bool IsLimited(Scope& scope) noexcept {
-  return IsBounded(scope.budget()) || scope.decode_limits().has_ratio();
-}
-
 int LevelsBelow(const DecodeLimits& limits) noexcept {
   return limits.depth_max != 0 ? limits.depth_max - 1
                                : CodedInputStream::GetDefaultRecursionLimit();
@@ -67,7 +61,10 @@ class Parsing {
  public:
   Parsing(Scope& scope, const Input& input, MessageLite& message,
           [[maybe_unused]] const codec::MessageParser* type) noexcept
-      : scope_(scope), input_(input), message_(message), limited_(IsLimited(scope)) {
+      : scope_(scope),
+        input_(input),
+        message_(message),
+        limited_(IsLimited(scope.budget(), scope.decode_limits())) {
 #if HARENA_CODEC
     if (type != nullptr && TakesCode()) type_ = type;
 #endif
@@ -114,7 +111,7 @@ class Parsing {
         input_.bytes,
         [](void* self, char* to) { return CopyInput(static_cast<Parsing*>(self)->input_, to); },
         this);
-    if (parsed.too_deep) ThrowIfDepthIsLimited();
+    if (parsed.too_deep) ThrowIfDepthIsLimited(scope_.decode_limits());
     if (!parsed.ok) return false;
     if (!parsed.required_in_doubt) return true;
     return frozen ? message_.IsInitialized() : IsComplete(message_, limited_);
@@ -135,14 +132,9 @@ class Parsing {
     }
     if (type != nullptr && scope_.decode_limits().depth_max != 0 &&
         wire::NestsDeeper(*type, wire, levels_below + 1)) {
-      ThrowIfDepthIsLimited();
+      ThrowIfDepthIsLimited(scope_.decode_limits());
     }
     return false;
-  }
-
-  void ThrowIfDepthIsLimited() const {
-    const int levels_max = scope_.decode_limits().depth_max;
-    if (levels_max != 0) throw BudgetExceeded({.limit = kDepthMax, .levels_max = levels_max});
   }
 
   Scope& scope_;
@@ -177,7 +169,9 @@ ParseResult pb_internal::ParseInput(Scope& scope, const Input& input, MessageLit
 }
 
 std::string MissingFields(Scope& scope, const MessageLite& message) {
-  if (!IsLimited(scope)) return message.InitializationErrorString();
+  if (!IsLimited(scope.budget(), scope.decode_limits())) {
+    return message.InitializationErrorString();
+  }
   return message.IsInitialized() ? std::string() : "required fields are missing";
 }
 
