@@ -15,9 +15,26 @@ using google::protobuf::internal::ReadTag;
 using google::protobuf::internal::UnalignedLoad;
 using google::protobuf::internal::WireFormatLite;
 
-// Behind the start tag of a group.
-const char* ReadUnknownGroup(uint32_t tag, const char* ptr, const char* end, Parser& parser,
-                             UnknownFieldSet& group);
+// Goes through a group behind its start tag: `read(tag, ptr)` reads the field behind each tag.
+// Behind the end tag, which stands at `*body_end`; null when there is none, or on bad input.
+template <typename Read>
+const char* ReadGroupFields(uint32_t tag, const char* ptr, const char* end, Parser& parser,
+                            const char** body_end, Read read) {
+  if (!parser.Enter()) return nullptr;
+  while (ptr < end) {
+    *body_end = ptr;
+    uint32_t inner;
+    ptr = ReadTag(ptr, &inner);
+    if (ptr == nullptr) return nullptr;
+    if (EndsMessage(inner)) {
+      parser.Leave();
+      return inner == tag + 1 && ptr <= end ? ptr : nullptr;
+    }
+    ptr = read(inner, ptr);
+    if (ptr == nullptr) return nullptr;
+  }
+  return nullptr;
+}
 
 const char* ReadUnknownInto(uint32_t tag, const char* ptr, const char* end, Parser& parser,
                             UnknownFieldSet& set) {
@@ -45,29 +62,17 @@ const char* ReadUnknownInto(uint32_t tag, const char* ptr, const char* end, Pars
       set.AddLengthDelimited(number)->assign(ptr, size);
       return ptr + size;
     }
-    case WireFormatLite::WIRETYPE_START_GROUP:
+    case WireFormatLite::WIRETYPE_START_GROUP: {
       parser.Charge(wire::kUnknownObjectBytes);
-      return ReadUnknownGroup(tag, ptr, end, parser, *set.AddGroup(number));
+      UnknownFieldSet& group = *set.AddGroup(number);
+      const char* body_end;
+      return ReadGroupFields(tag, ptr, end, parser, &body_end, [&](uint32_t inner, const char* at) {
+        return ReadUnknownInto(inner, at, end, parser, group);
+      });
+    }
     default:
       return nullptr;
   }
-}
-
-const char* ReadUnknownGroup(uint32_t tag, const char* ptr, const char* end, Parser& parser,
-                             UnknownFieldSet& group) {
-  if (!parser.Enter()) return nullptr;
-  while (ptr < end) {
-    uint32_t inner;
-    ptr = ReadTag(ptr, &inner);
-    if (ptr == nullptr) return nullptr;
-    if (EndsMessage(inner)) {
-      parser.Leave();
-      return inner == tag + 1 ? ptr : nullptr;
-    }
-    ptr = ReadUnknownInto(inner, ptr, end, parser, group);
-    if (ptr == nullptr) return nullptr;
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -116,20 +121,9 @@ const char* SkipField(uint32_t tag, const char* ptr, const char* end, Parser& pa
 
 const char* SkipGroup(uint32_t tag, const char* ptr, const char* end, Parser& parser,
                       const char** body_end) noexcept {
-  if (!parser.Enter()) return nullptr;
-  while (ptr < end) {
-    *body_end = ptr;
-    uint32_t inner;
-    ptr = ReadTag(ptr, &inner);
-    if (ptr == nullptr) return nullptr;
-    if (EndsMessage(inner)) {
-      parser.Leave();
-      return inner == tag + 1 && ptr <= end ? ptr : nullptr;
-    }
-    ptr = SkipField(inner, ptr, end, parser);
-    if (ptr == nullptr) return nullptr;
-  }
-  return nullptr;
+  return ReadGroupFields(tag, ptr, end, parser, body_end, [&](uint32_t inner, const char* at) {
+    return SkipField(inner, at, end, parser);
+  });
 }
 
 bool ReadByProtobuf(const char* ptr, const char* end, Parser& parser,
