@@ -28,11 +28,12 @@ class RefusingReactor final : public ::grpc::ServerUnaryReactor {
 template <typename Request>
 struct RequestSlot : HandOver {
   pb::CallMessages* messages = nullptr;  // null when there was no memory; then `refusal` says why
-  Request* message = nullptr;            // the request; likewise
   bool malformed = false;                // the bytes are no Request, or a required field is missing
   std::optional<Refusal> refusal;
   mutable std::optional<RefusingReactor> refusing;  // for a handler that was refused memory
 
+  /// REQUIRES: there was memory for it.
+  Request* message() const noexcept { return static_cast<Request*>(&messages->request()); }
   /// Whether the handler may have it.
   bool good() const noexcept { return !malformed && !refusal; }
 };

@@ -41,7 +41,7 @@ class UnaryHandler final : public ::grpc::internal::MethodHandler {
     auto* slot =
         static_cast<RequestSlot<Request>*>(inner_.Deserialize(call, request, status, handler_data));
     // Interceptors are shown no request that was left half way.
-    return slot->good() ? slot->message : nullptr;
+    return slot->good() ? slot->message() : nullptr;
   }
 
  private:
@@ -78,13 +78,13 @@ class UnaryHandler final : public ::grpc::internal::MethodHandler {
                                      Response* response) {
     if (slot.refusal) return Finish(*context, Refuse(*method_, *slot.refusal));
     if (slot.malformed) {
-      return Finish(*context, RefuseMalformed(*method_, slot.messages->scope(), *slot.message));
+      return Finish(*context, RefuseMalformed(*method_, slot.messages->scope(), *slot.message()));
     }
     // The handler's own frames are the user's: it may be unwound by a refusal as by a bad_alloc.
     // gRPC never sees either exception.
     ::grpc::ServerUnaryReactor* reactor = nullptr;
     const auto refusal =
-        slot.messages->RunWithinBudget([&] { reactor = call_(context, slot.message, response); });
+        slot.messages->RunWithinBudget([&] { reactor = call_(context, slot.message(), response); });
     // The handler may have taken the context's reactor.
     return refusal ? &slot.refusing.emplace(Refuse(*method_, *refusal)) : reactor;
   }

@@ -24,7 +24,6 @@ class UnaryMessages final : public ::grpc::MessageHolder<RequestSlot<Request>, R
   UnaryMessages(std::shared_ptr<Method> method, pb::CallMessages messages) noexcept
       : method_(std::move(method)), messages_(std::move(messages)) {
     slot_.messages = &messages_;
-    slot_.message = static_cast<Request*>(&messages_.request());
     this->set_request(&slot_);
     this->set_response(static_cast<Response*>(&messages_.response()));
   }
