@@ -60,11 +60,12 @@ MessageFactory::~MessageFactory() {
     }
   }
   // Another service of the same descriptor may have messages of other classes.
-  if (entry->method == nullptr || &request_prototype != entry->request_prototype ||
-      &response_prototype != entry->response_prototype) {
+  pb::Method* const served = entry->method.get();
+  if (served == nullptr || &request_prototype != &served->request_prototype() ||
+      &response_prototype != &served->response_prototype()) {
     return RequestMessages::MakePlain(request_prototype, response_prototype);
   }
-  return RequestMessages::Make(*entry);
+  return RequestMessages::Make(*served, request_prototype, response_prototype);
 }
 
 void MessageFactory::Return(::brpc::RpcPBMessages* messages) {
@@ -80,12 +81,9 @@ const MethodEntry& MessageFactory::Cover(const Service& service, const MethodDes
 
 const MethodEntry& MessageFactory::AddLocked(const MethodDescriptor& method, const Message& request,
                                              const Message& response) {
-  MethodEntry entry{.descriptor = &method,
-                    .request_prototype = &request,
-                    .response_prototype = &response,
-                    .method = nullptr};
   auto node = std::make_unique<MethodTable::Node>();
-  node->entry = entry;
+  MethodEntry& entry = node->entry;
+  entry.descriptor = &method;
   if (IsOfBrpcItself(method)) return table_.Add(std::move(node));
   const std::string name(method.full_name());
   const auto chosen = options_.methods.find(name);
@@ -93,7 +91,6 @@ const MethodEntry& MessageFactory::AddLocked(const MethodDescriptor& method, con
       name, chosen != options_.methods.end() ? chosen->second : options_.defaults, request,
       response, pb::MessageTypes::Of(request, response));
   entry.method->SayWhatIsServedOtherwise("brpc");
-  node->entry.method = entry.method;
   // All of it or nothing: whatever allocates comes first.
   auto vars = std::make_unique<MethodVars>(entry.method);
   vars_.reserve(vars_.size() + 1);

@@ -17,8 +17,6 @@ namespace harena::brpc {
 
 struct MethodEntry {
   const google::protobuf::MethodDescriptor* descriptor = nullptr;
-  const google::protobuf::Message* request_prototype = nullptr;
-  const google::protobuf::Message* response_prototype = nullptr;
   std::shared_ptr<pb::Method> method;  ///< Null for a method that Harena leaves alone.
 };
 

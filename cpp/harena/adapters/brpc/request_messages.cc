@@ -9,8 +9,8 @@
 namespace harena::brpc {
 using google::protobuf::Message;
 
-RequestMessages* RequestMessages::Make(const MethodEntry& entry) {
-  pb::Method& method = *entry.method;
+RequestMessages* RequestMessages::Make(pb::Method& method, const Message& request_prototype,
+                                       const Message& response_prototype) {
   method.CountRequest();
   Refusal refusal;
   if (auto messages = pb::CallMessages::TryMake(method, &refusal)) {
@@ -22,7 +22,7 @@ RequestMessages* RequestMessages::Make(const MethodEntry& entry) {
   // as without Harena.
   static_cast<void>(method.Refuse(refusal));
   method.CountNoScope();
-  return MakePlain(*entry.request_prototype, *entry.response_prototype);
+  return MakePlain(request_prototype, response_prototype);
 }
 
 RequestMessages* RequestMessages::MakePlain(const Message& request_prototype,

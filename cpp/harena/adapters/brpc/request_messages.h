@@ -8,7 +8,6 @@
 #include <google/protobuf/message.h>
 
 #include "harena/adapters/brpc/live_requests.h"
-#include "harena/adapters/brpc/method_table.h"
 #include "harena/pb/call/call_messages.h"
 
 namespace harena::brpc {
@@ -19,7 +18,10 @@ namespace harena::brpc {
 /// Lifetime rule: until End(), which brpc calls inside `done`, after the response was serialized.
 class RequestMessages final : public ::brpc::RpcPBMessages {
  public:
-  static RequestMessages* Make(const MethodEntry& entry);
+  /// The prototypes are the method's.
+  static RequestMessages* Make(pb::Method& method,
+                               const google::protobuf::Message& request_prototype,
+                               const google::protobuf::Message& response_prototype);
   /// Outside of any method: messages as brpc makes them by itself.
   static RequestMessages* MakePlain(const google::protobuf::Message& request_prototype,
                                     const google::protobuf::Message& response_prototype);
