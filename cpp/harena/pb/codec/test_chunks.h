@@ -23,10 +23,10 @@ using ChunkSizes = std::vector<int>;
 /// Gives out copies of the wire, each in memory of its own and exactly as long as the piece, so
 /// that AddressSanitizer sees who reads beyond; scribbles over them at the end, so that everybody
 /// sees who still holds on to them.
-class ChunkInputStream final : public google::protobuf::io::ZeroCopyInputStream {
+class ChunkInputStream final : public pb::test::BlockStream {
  public:
   ChunkInputStream(std::string_view wire, ChunkSizes sizes)
-      : wire_(wire), sizes_(std::move(sizes)) {}
+      : BlockStream(wire), sizes_(std::move(sizes)) {}
   ~ChunkInputStream() {
     for (const Piece& piece : pieces_) std::memset(piece.data.get(), 0xdb, piece.size);
   }
@@ -34,29 +34,15 @@ class ChunkInputStream final : public google::protobuf::io::ZeroCopyInputStream 
   ChunkInputStream& operator=(const ChunkInputStream&) = delete;
 
   bool Next(const void** data, int* size) override {
-    if (at_ == wire_.size()) return false;
-    const auto wanted = static_cast<size_t>(sizes_[next_++ % sizes_.size()]);
-    const size_t bytes = std::min(wanted, wire_.size() - at_);
-    auto copy = std::make_unique<char[]>(bytes);
-    std::memcpy(copy.get(), wire_.data() + at_, bytes);
+    if (AtEnd()) return false;
+    const std::string_view block = Take(static_cast<size_t>(sizes_[next_++ % sizes_.size()]));
+    auto copy = std::make_unique<char[]>(block.size());
+    if (!block.empty()) std::memcpy(copy.get(), block.data(), block.size());
     *data = copy.get();
-    *size = static_cast<int>(bytes);
-    last_block_.Give(bytes);
-    pieces_.push_back({std::move(copy), bytes});
-    at_ += bytes;
+    *size = static_cast<int>(block.size());
+    pieces_.push_back({std::move(copy), block.size()});
     return true;
   }
-  void BackUp(int count) override {
-    last_block_.TakeBack(count);
-    at_ -= static_cast<size_t>(count);
-  }
-  bool Skip(int count) override {
-    last_block_.Give(0);
-    const size_t skipped = std::min(static_cast<size_t>(count), wire_.size() - at_);
-    at_ += skipped;
-    return skipped == static_cast<size_t>(count);
-  }
-  int64_t ByteCount() const override { return static_cast<int64_t>(at_); }
 
  private:
   struct Piece {
@@ -64,12 +50,9 @@ class ChunkInputStream final : public google::protobuf::io::ZeroCopyInputStream 
     size_t size;
   };
 
-  const std::string_view wire_;
   const ChunkSizes sizes_;
   std::vector<Piece> pieces_;
   size_t next_ = 0;
-  pb::test::LastBlock last_block_;
-  size_t at_ = 0;
 };
 
 /// Takes bytes in pieces.

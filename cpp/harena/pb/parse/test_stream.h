@@ -27,20 +27,11 @@ class LastBlock {
   size_t bytes_ = 0;
 };
 
-class ChunkedStream final : public google::protobuf::io::ZeroCopyInputStream {
+/// A wire that is given out in blocks, one after the other.
+class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
  public:
-  ChunkedStream(std::string_view wire, size_t chunk_bytes)
-      : wire_(wire), chunk_bytes_(chunk_bytes) {}
+  explicit BlockStream(std::string_view wire) : wire_(wire) {}
 
-  bool Next(const void** data, int* size) override {
-    if (at_ == wire_.size()) return false;
-    const size_t bytes = std::min(chunk_bytes_, wire_.size() - at_);
-    *data = wire_.data() + at_;
-    *size = static_cast<int>(bytes);
-    last_block_.Give(bytes);
-    at_ += bytes;
-    return true;
-  }
   void BackUp(int count) override {
     last_block_.TakeBack(count);
     at_ -= static_cast<size_t>(count);
@@ -53,11 +44,37 @@ class ChunkedStream final : public google::protobuf::io::ZeroCopyInputStream {
   }
   int64_t ByteCount() const override { return static_cast<int64_t>(at_); }
 
+ protected:
+  bool AtEnd() const noexcept { return at_ == wire_.size(); }
+  /// The next block, of `bytes_max` bytes at most.
+  std::string_view Take(size_t bytes_max) noexcept {
+    const std::string_view block = wire_.substr(at_, bytes_max);
+    last_block_.Give(block.size());
+    at_ += block.size();
+    return block;
+  }
+
  private:
   const std::string_view wire_;
-  const size_t chunk_bytes_;
   LastBlock last_block_;
   size_t at_ = 0;
+};
+
+class ChunkedStream final : public BlockStream {
+ public:
+  ChunkedStream(std::string_view wire, size_t chunk_bytes)
+      : BlockStream(wire), chunk_bytes_(chunk_bytes) {}
+
+  bool Next(const void** data, int* size) override {
+    if (AtEnd()) return false;
+    const std::string_view block = Take(chunk_bytes_);
+    *data = block.data();
+    *size = static_cast<int>(block.size());
+    return true;
+  }
+
+ private:
+  const size_t chunk_bytes_;
 };
 
 }  // namespace harena::pb::test
