@@ -6,7 +6,7 @@
 namespace harena::pb {
 namespace {
 
-// Before a small_memory, for when the arena ends it.
+// Before each piece of memory, for when the arena ends it.
 struct Head {
   SmallMemory* owner;
   size_t bytes;

@@ -30,7 +30,7 @@ HARENA_NOINLINE ThreadCounts& ScopeCounts::MakeThreadCounts(uint32_t slot) noexc
   return *counts;
 }
 
-// The first counts's first sample is where it is awaited; those of the others are anywhere, so that
+// The first thread's first sample is where it is awaited; those of the others are anywhere, so that
 // many threads with few scopes each are sampled as one with many.
 void ScopeCounts::BeginSampling(ThreadCounts& counts) noexcept {
   counts.next_timed.store(RandomStep(1, &counts, kTimedOneIn), std::memory_order_relaxed);

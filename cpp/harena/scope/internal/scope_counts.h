@@ -82,7 +82,7 @@ class alignas(64) ThreadCounts {
   const bool owned_;
 };
 
-/// The counts of threads of one pool: made when a thread first counts there, so that a method takes
+/// The counts of one pool, by thread: made when a thread first counts there, so that a method takes
 /// a few hundred bytes for each thread that has served it, of kThreadSlots at most. Thread rule:
 /// any thread.
 class ScopeCounts {
@@ -101,7 +101,7 @@ class ScopeCounts {
     return HARENA_LIKELY(counts != nullptr) ? *counts : MakeThreadCounts(slot);
   }
 
-  /// The sum over all counts of threads.
+  /// The sum over all threads.
   uint64_t Sum(std::atomic<uint64_t> ThreadCounts::*count) const noexcept {
     uint64_t sum = 0;
     ForEach([&](const ThreadCounts& counts) {
@@ -110,7 +110,7 @@ class ScopeCounts {
     return sum;
   }
 
-  /// The scopes released, over all counts of threads.
+  /// The scopes released, over all threads.
   uint64_t SumReleased() const noexcept {
     uint64_t sum = 0;
     ForEach([&](const ThreadCounts& counts) {
