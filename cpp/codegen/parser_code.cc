@@ -96,21 +96,18 @@ void PrintMessage(const FieldDescriptor& field, const Variables& variables, Prin
   if (field.is_repeated()) {
     out.Print(variables, "auto* const message = elements.Add();\n");
   } else {
-    // The scope's own memory instead of the arena's; the accessor does the rest.
     if (field.real_containing_oneof()) {
       out.Print(variables,
-                "if (parser.frozen() && !_internal_has_$name$()) {\n"
+                "if (!_internal_has_$name$()) {\n"
                 "  auto* const made = parser.NewMessage<$message$>();\n"
                 "  clear_$oneof$();\n"
                 "  set_has_$name$();\n"
                 "  $member$ = made;\n"
                 "}\n");
     } else {
-      out.Print(variables,
-                "if (parser.frozen() && $member$ == nullptr) {\n"
-                "  $member$ = parser.NewMessage<$message$>();\n"
-                "}\n");
+      out.Print(variables, "if ($member$ == nullptr) $member$ = parser.NewMessage<$message$>();\n");
     }
+    // It sets the has-bit where there is one.
     out.Print(variables, "auto* const message = _internal_mutable_$name$();\n");
   }
   out.Print(variables, group ? "ptr = codec::ReadGroup(ptr, end, parser, message, $wire_tag$u);\n"
@@ -283,28 +280,33 @@ void PrintCase(const Case& one, Printer& out) {
   out.Print("}\n");
 }
 
-void PrintExtensions(const Descriptor& message, Printer& out) {
+// Whether `tag` is one of an extension's.
+std::string IsExtension(const Descriptor& message) {
+  std::string condition;
   for (int i = 0; i < message.extension_range_count(); ++i) {
     const Descriptor::ExtensionRange& range = *message.extension_range(i);
     const auto start = WireFormatLite::MakeTag(StartOf(range), WireFormatLite::WIRETYPE_VARINT);
-    std::string condition = std::to_string(start) + "u <= tag";
+    if (i > 0) condition += " || ";
+    condition += "(" + std::to_string(start) + "u <= tag";
     if (EndOf(range) <= FieldDescriptor::kMaxNumber) {
       const auto end = WireFormatLite::MakeTag(EndOf(range), WireFormatLite::WIRETYPE_VARINT);
       condition += " && tag < " + std::to_string(end) + "u";
     }
-    out.Print(
-        "if ($condition$) {\n"
-        "  ptr = codec::ReadExtension(\n"
-        "      field, tag, ptr, end, parser, descriptor(),\n"
-        "      [&](const char* at, ::_pbi::ParseContext* ctx) {\n"
-        "        return _impl_._extensions_.ParseField(tag, at, internal_default_instance(),\n"
-        "                                              &_internal_metadata_, ctx);\n"
-        "      });\n"
-        "  HARENA_CHK_(ptr);\n"
-        "  continue;\n"
-        "}\n",
-        "condition", condition);
+    condition += ")";
   }
+  return condition;
+}
+
+void PrintExtensions(const Descriptor& message, Printer& out) {
+  if (message.extension_range_count() == 0) return;
+  out.Print(
+      "if ($condition$) {\n"
+      "  ptr = codec::ReadExtension(field, tag, ptr, end, parser, *internal_default_instance(),\n"
+      "                             _impl_._extensions_, _internal_metadata_);\n"
+      "  HARENA_CHK_(ptr);\n"
+      "  continue;\n"
+      "}\n",
+      "condition", IsExtension(message));
 }
 
 bool HasRequired(const Descriptor& message) {

@@ -1,5 +1,7 @@
 #include "harena/pb/codec/by_protobuf.h"
 
+#include <string_view>
+
 #include <google/protobuf/wire_format_lite.h>
 
 #include "harena/pb/arena/string_buffers.h"
@@ -142,6 +144,25 @@ bool ReadByProtobuf(const char* ptr, const char* end, Parser& parser,
   if (!ok) parser.ExplainForProtobuf(type, wire);
   parser.Leave();
   return ok;
+}
+
+const char* ReadExtension(const char* field, uint32_t tag, const char* ptr, const char* end,
+                          Parser& parser, const google::protobuf::Message& prototype,
+                          google::protobuf::internal::ExtensionSet& extensions,
+                          google::protobuf::internal::InternalMetadata& metadata) {
+  const char* const field_end = SkipField(tag, ptr, end, parser);
+  if (field_end == nullptr) return nullptr;
+  // As a message of one field.
+  const std::string_view wire(field, static_cast<size_t>(field_end - field));
+  const google::protobuf::Descriptor* const type = prototype.GetDescriptor();
+  parser.ChargeForProtobuf(type, wire);
+  parser.DoubtRequired();
+  const auto read = [&](const char* at, google::protobuf::internal::ParseContext* context) {
+    return extensions.ParseField(tag, at, &prototype, &metadata, context);
+  };
+  if (ReadInContext(ptr, field_end, parser.levels_left(), read)) return field_end;
+  parser.ExplainForProtobuf(type, wire);
+  return nullptr;
 }
 
 }  // namespace harena::pb::codec

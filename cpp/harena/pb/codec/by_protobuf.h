@@ -4,9 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
+#include <google/protobuf/extension_set.h>
 #include <google/protobuf/message.h>
 #include <google/protobuf/parse_context.h>
 #include <google/protobuf/unknown_field_set.h>
@@ -54,21 +53,13 @@ bool ReadInContext(const char* ptr, const char* end, int levels_left, Read read)
 bool ReadByProtobuf(const char* ptr, const char* end, Parser& parser,
                     google::protobuf::MessageLite& message);
 
-/// Has protobuf parse an extension of messages of `type` by `read`. `field` is where the tag
-/// stands, and `ptr` what comes behind. Where it ends; null on bad input. Throws BudgetExceeded.
-template <typename Read>
+/// Has protobuf parse the extension behind `tag`, of a message that has `extensions` and `metadata`
+/// and is of the type of `prototype`. `field` is where the tag stands, and `ptr` what comes behind.
+/// Where it ends; null on bad input. Throws BudgetExceeded.
 const char* ReadExtension(const char* field, uint32_t tag, const char* ptr, const char* end,
-                          Parser& parser, const google::protobuf::Descriptor* type, Read read) {
-  const char* const field_end = SkipField(tag, ptr, end, parser);
-  if (field_end == nullptr) return nullptr;
-  // As a message of one field.
-  const std::string_view wire(field, static_cast<size_t>(field_end - field));
-  parser.ChargeForProtobuf(type, wire);
-  parser.DoubtRequired();
-  if (ReadInContext(ptr, field_end, parser.levels_left(), read)) return field_end;
-  parser.ExplainForProtobuf(type, wire);
-  return nullptr;
-}
+                          Parser& parser, const google::protobuf::Message& prototype,
+                          google::protobuf::internal::ExtensionSet& extensions,
+                          google::protobuf::internal::InternalMetadata& metadata);
 
 }  // namespace harena::pb::codec
 #endif  // HARENA_CODEC

@@ -65,22 +65,24 @@ class HighBits {
     return word << (64 - left) != 0;
   }
 
-  HARENA_INLINE static uint64_t Of64(const char* bytes) noexcept {
-    uint64_t word = 0;
 #if defined(__SSE2__)
-    for (unsigned i = 0; i < 4; ++i) {
-      const __m128i sixteen = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes) + i);
-      word |= uint64_t{static_cast<uint32_t>(_mm_movemask_epi8(sixteen))} << (16 * i);
-    }
+  HARENA_INLINE static uint64_t Of16(const char* bytes) noexcept {
+    const __m128i sixteen = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+    return static_cast<uint32_t>(_mm_movemask_epi8(sixteen));
+  }
 #else
-    for (unsigned i = 0; i < 8; ++i) {
-      uint64_t eight;
-      std::memcpy(&eight, bytes + 8 * i, 8);
-      // The product gathers the highest bits of eight bytes in the highest byte (Hacker's Delight).
-      word |= ((eight & 0x8080808080808080) >> 7) * 0x0102040810204080 >> 56 << (8 * i);
-    }
+  HARENA_INLINE static uint64_t Of8(const char* bytes) noexcept {
+    uint64_t eight;
+    std::memcpy(&eight, bytes, 8);
+    // The product gathers the highest bits of eight bytes in the highest byte (Hacker's Delight).
+    return ((eight & 0x8080808080808080) >> 7) * 0x0102040810204080 >> 56;
+  }
+  HARENA_INLINE static uint64_t Of16(const char* bytes) noexcept {
+    return Of8(bytes) | Of8(bytes + 8) << 8;
+  }
 #endif
-    return word;
+  HARENA_INLINE static uint64_t Of64(const char* bytes) noexcept {
+    return Of16(bytes) | Of16(bytes + 16) << 16 | Of16(bytes + 32) << 32 | Of16(bytes + 48) << 48;
   }
 
   const uint8_t* bits_ = nullptr;

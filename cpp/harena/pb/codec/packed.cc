@@ -38,6 +38,12 @@ HARENA_NOINLINE uint8_t* PutHuge(uint8_t* to, uint64_t value) noexcept {
   return to;
 }
 
+HARENA_NOINLINE VarintRead ReadHuge(const char* ptr) noexcept {
+  uint64_t value = 0;
+  const char* const end = google::protobuf::internal::VarintParse(ptr, &value);
+  return {end, value};
+}
+
 // Three steps of masks and shifts.
 namespace any {
 HARENA_INLINE uint64_t Pack(uint64_t value) noexcept {
@@ -61,7 +67,7 @@ HARENA_INLINE uint64_t Unpack(uint64_t bytes, uint64_t mask) noexcept {
 // PDEP and PEXT, one instruction.
 namespace bmi2 {
 constexpr uint64_t kLowBits = ~kHighBits;
-#define HARENA_TARGET __attribute__((target("bmi2")))
+#define HARENA_TARGET __attribute__((target("bmi,bmi2")))
 HARENA_TARGET inline uint64_t Pack(uint64_t value) noexcept { return _pdep_u64(value, kLowBits); }
 HARENA_TARGET inline uint64_t Unpack(uint64_t bytes, uint64_t mask) noexcept {
   return _pext_u64(bytes, mask & kLowBits);
@@ -73,8 +79,8 @@ HARENA_TARGET inline uint64_t Unpack(uint64_t bytes, uint64_t mask) noexcept {
 // AMD's before Zen 3 have them in microcode, slower than the steps.
 bool HasFastBmi2() noexcept {
   __builtin_cpu_init();
-  return __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("bdver4") &&
-         !__builtin_cpu_is("znver1") && !__builtin_cpu_is("znver2");
+  return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+         !__builtin_cpu_is("bdver4") && !__builtin_cpu_is("znver1") && !__builtin_cpu_is("znver2");
 }
 const bool has_fast_bmi2 = HasFastBmi2();
 #endif
@@ -89,18 +95,11 @@ uint8_t* PutLongVarint(uint8_t* to, uint64_t value) noexcept {
   return any::Put(to, value);
 }
 
-const char* ReadLongVarint(const char* ptr, uint64_t* value) noexcept {
-  uint64_t bytes;
-  std::memcpy(&bytes, ptr, 8);
-  const uint64_t ends = ~bytes & kHighBits;
-  if (HARENA_UNLIKELY(ends == 0)) return google::protobuf::internal::VarintParse(ptr, value);
-  const uint64_t upto = ends ^ (ends - 1);
+VarintRead ReadLongVarint(const char* ptr) noexcept {
 #if HARENA_BMI2
-  *value = HARENA_LIKELY(has_fast_bmi2) ? bmi2::Unpack(bytes, upto) : any::Unpack(bytes, upto);
-#else
-  *value = any::Unpack(bytes, upto);
+  if (HARENA_LIKELY(has_fast_bmi2)) return bmi2::ReadLong(ptr);
 #endif
-  return ptr + std::bit_width(upto) / 8;
+  return any::ReadLong(ptr);
 }
 
 int CountVarints(const char* data, int size) noexcept {

@@ -23,8 +23,13 @@ HARENA_INLINE size_t VarintBytes(uint64_t value) noexcept {
   return (static_cast<size_t>(std::bit_width(value | 1)) * 9 + 64) / 64;
 }
 
-/// ReadVarint() for more than three bytes.
-const char* ReadLongVarint(const char* ptr, uint64_t* value) noexcept;
+/// A number, and where it ends: null when it has more than ten bytes.
+struct VarintRead {
+  const char* end;
+  uint64_t value;
+};
+/// ReadVarint() for more than three bytes. What it gives back is in two registers.
+VarintRead ReadLongVarint(const char* ptr) noexcept;
 
 /// Reads a varint; null when it has more than ten bytes. REQUIRES: 16 bytes can be read.
 HARENA_INLINE const char* ReadVarint(const char* ptr, uint64_t* value) noexcept {
@@ -46,7 +51,9 @@ HARENA_INLINE const char* ReadVarint(const char* ptr, uint64_t* value) noexcept 
     *value = bits;
     return ptr + 3;
   }
-  return ReadLongVarint(ptr, value);
+  const VarintRead read = ReadLongVarint(ptr);
+  *value = read.value;
+  return read.end;
 }
 
 /// Reads the length of something that has to end at `end` or before; null when it is no length, or
