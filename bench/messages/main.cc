@@ -1,11 +1,15 @@
 // The message-cost benchmark's program: one workload, one allocator (whatever is preloaded), the
 // modes of its messages. bench/messages/run.py runs it for each combination and makes the tables.
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "bench/messages/bounds.h"
 #include "bench/messages/program.h"
+#include "bench/messages/small_traffic.h"
 #include "bench/messages/workload_traffic.h"
 
 namespace harena::bench {
@@ -17,9 +21,21 @@ struct Flags {
   size_t ranking_bytes = 0;
 };
 
+std::vector<std::string> Names() {
+  std::vector<std::string> names = WorkloadNames();
+  for (std::string& name : SmallNames()) names.push_back(std::move(name));
+  return names;
+}
+
+std::unique_ptr<Traffic> Load(const Flags& flags) {
+  if (flags.ranking_bytes != 0) return MakeTraffic(MakeRankingWorkload(flags.ranking_bytes));
+  if (auto small = MakeSmallTraffic(flags.workload)) return small;
+  return MakeTraffic(LoadWorkload(flags.workload, flags.testdata));
+}
+
 void Declare(CLI::App& app, Flags& flags) {
   auto* workload = app.add_option("--workload", flags.workload, "Workload name")
-                       ->check(CLI::IsMember(WorkloadNames()))
+                       ->check(CLI::IsMember(Names()))
                        ->capture_default_str();
   app.add_option("--ranking-bytes", flags.ranking_bytes,
                  "Instead of a workload: one ranking request of about this size")
@@ -34,16 +50,10 @@ void Declare(CLI::App& app, Flags& flags) {
 int main(int argc, char** argv) {
   using namespace harena::bench;
   Flags flags;
-  const MessageProgram program = {
-      .name = "harena_bench_messages",
-      .declare = [&](CLI::App& app) { Declare(app, flags); },
-      .load =
-          [&] {
-            return MakeTraffic(flags.ranking_bytes != 0
-                                   ? MakeRankingWorkload(flags.ranking_bytes)
-                                   : LoadWorkload(flags.workload, flags.testdata));
-          },
-      .modes = MessageModes(kTypesCarryCodec),
-      .other_modes = BoundModes()};
+  const MessageProgram program = {.name = "harena_bench_messages",
+                                  .declare = [&](CLI::App& app) { Declare(app, flags); },
+                                  .load = [&] { return Load(flags); },
+                                  .modes = MessageModes(kTypesCarryCodec),
+                                  .other_modes = BoundModes()};
   return RunMessageProgram(program, argc, argv);
 }

@@ -18,7 +18,8 @@ from programs import BASELINE, BOUNDS, MODES, BenchError, Programs, interleaved,
 from common.allocators import ALLOCATORS, AllocatorMissing
 from common.progress import say
 
-PAYLOADS = ["ranking_8k", "ranking_200k", "ranking_200k_one", "trips", "vehicles", "tile"]
+PAYLOADS = ["ranking_8k", "ranking_200k", "ranking_200k_one", "trips", "vehicles", "tile",
+            "small_proto2", "small_proto3"]
 SIZES = [1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20]
 TASK_WORKLOAD, TASK_THREADS, TASKS = "ranking_200k_one", 4, 500
 TASK_ALLOCATORS = ["glibc", "tcmalloc"]

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/messages/bounds.h"
+#include "bench/messages/small_traffic.h"
 #include "bench/messages/workload_traffic.h"
 #include "bench/workloads/wire.h"
 #include "harena/pb/codec/access.h"
@@ -32,6 +33,23 @@ TEST(Runner, EveryModeAnswersAlike) {
       runner->Fill();
     }
   }
+}
+
+TEST(Runner, SmallMessagesAreSentBackAsTheyCame) {
+  for (const std::string& name : SmallNames()) {
+    const auto traffic = MakeSmallTraffic(name);
+    for (const std::string& mode : kModes) {
+      const auto factory = traffic->MakeRunners(mode);
+      const auto runner = factory->Make();
+      for (size_t number = 0; number < traffic->requests().size(); ++number) {
+        EXPECT_EQ(traffic->requests()[number].size(), 228) << name;
+        EXPECT_GT(runner->Run(number).serialize, 0);
+        EXPECT_EQ(runner->response(), traffic->requests()[number]) << name << " in mode " << mode;
+      }
+      runner->Fill();
+    }
+  }
+  EXPECT_EQ(MakeSmallTraffic("tile"), nullptr);
 }
 
 // What the handler reads is compared too: a request that a mode loses a field of must show.

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <google/protobuf/message_lite.h>
+
 #include "bench/messages/request_messages.h"
 #include "bench/messages/runner.h"
 #include "bench/workloads/wire.h"
@@ -16,7 +18,8 @@ namespace harena::bench {
 
 /// A `Handler` has the types Request and Response, and
 ///   void Handle(size_t number, const Request& request, Response* response) const;
-/// which builds the response to request `number`. Any thread may call it.
+/// which builds the response to request `number`. Any thread may call it. One that has
+/// kAnswersWithTheRequest builds nothing: the request is what is serialized.
 template <typename Handler, typename Messages>
 class TypedRunner final : public Runner {
  public:
@@ -70,12 +73,20 @@ class TypedRunner final : public Runner {
     Malformed(number);
   }
 
+  const google::protobuf::MessageLite& sent() const {
+    if constexpr (requires { Handler::kAnswersWithTheRequest; }) {
+      return *messages_.request;
+    } else {
+      return *messages_.response;
+    }
+  }
+
   void Serialize() {
-    bytes_ = messages_.response->ByteSizeLong();
+    bytes_ = sent().ByteSizeLong();
     // Once per size record: the buffer belongs to the transport, not to the message's memory.
     if (buffer_.size() < bytes_) buffer_.resize(bytes_);
-    static_cast<void>(messages_.response->SerializeWithCachedSizesToArray(
-        reinterpret_cast<uint8_t*>(buffer_.data())));
+    static_cast<void>(
+        sent().SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(buffer_.data())));
   }
 
   const std::vector<std::string>& requests_;

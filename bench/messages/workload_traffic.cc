@@ -1,7 +1,6 @@
 #include "bench/messages/workload_traffic.h"
 
-#include "bench/messages/bounds.h"
-#include "bench/messages/typed_traffic.h"
+#include "bench/messages/bounded_traffic.h"
 
 namespace harena::bench {
 namespace {
@@ -15,24 +14,12 @@ struct WorkloadHandler {
   }
 };
 
-template <typename Method>
-class WorkloadTraffic final : public TypedTraffic<WorkloadHandler<Method>, kTypesCarryCodec> {
- public:
-  using Base = TypedTraffic<WorkloadHandler<Method>, kTypesCarryCodec>;
-
-  explicit WorkloadTraffic(const Workload& workload) : Base(workload.name, workload.requests, {}) {}
-
-  std::unique_ptr<RunnerFactory> MakeRunners(std::string_view mode) const override {
-    if (auto bound = MakeBoundFactory(mode, *this, Method::Request::descriptor())) return bound;
-    return Base::MakeRunners(mode);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Traffic> MakeTraffic(const Workload& workload) {
   return VisitMethod(workload.method, [&](auto method) -> std::unique_ptr<Traffic> {
-    return std::make_unique<WorkloadTraffic<decltype(method)>>(workload);
+    using Handler = WorkloadHandler<decltype(method)>;
+    return std::make_unique<BoundedTraffic<Handler>>(workload.name, workload.requests, Handler{});
   });
 }
 
