@@ -15,15 +15,14 @@ using google::protobuf::FieldDescriptor;
 // Tags below this are found by index, the others by a search: field numbers up to 511.
 constexpr uint32_t kDenseTags = 512 << 3;
 
-// protobuf 3.21 has no name for it yet: proto3's strings are checked, proto2's are not.
-template <typename Field>
-bool MustBeUtf8(const Field* field) {
-  if constexpr (requires { field->requires_utf8_validation(); }) {
-    return field->requires_utf8_validation();
-  } else {
-    return field->type() == FieldDescriptor::TYPE_STRING &&
-           field->file()->syntax() == google::protobuf::FileDescriptor::SYNTAX_PROTO3;
-  }
+// protobuf 3.21 has no name for it yet: strings of proto3 are checked, those of proto2 are not.
+bool MustBeUtf8(const FieldDescriptor& field) {
+#if GOOGLE_PROTOBUF_VERSION < 4022000
+  return field.type() == FieldDescriptor::TYPE_STRING &&
+         field.file()->syntax() == google::protobuf::FileDescriptor::SYNTAX_PROTO3;
+#else
+  return field.requires_utf8_validation();
+#endif
 }
 
 struct Shape {
@@ -44,7 +43,7 @@ Shape ShapeOf(const FieldDescriptor* field) {
       return {kWireFixed32, WireKind::kFixed32, WireKind::kPackedFixed32};
     case FieldDescriptor::TYPE_STRING:
     case FieldDescriptor::TYPE_BYTES:
-      return {kWireLength, MustBeUtf8(field) ? WireKind::kText : WireKind::kBytes, {}};
+      return {kWireLength, MustBeUtf8(*field) ? WireKind::kText : WireKind::kBytes, {}};
     case FieldDescriptor::TYPE_MESSAGE:
       return {kWireLength, WireKind::kMessage, {}};
     case FieldDescriptor::TYPE_GROUP:

@@ -44,10 +44,10 @@ void RefuseLite(const Descriptor* type) {
   if (type == nullptr || type->file()->options().optimize_for() != FileOptions::LITE_RUNTIME) {
     return;
   }
-  throw std::runtime_error(type->full_name() +
+  throw std::runtime_error(std::string(type->full_name()) +
                            " is of the lite runtime, which the benchmark cannot compare messages "
                            "of: remove optimize_for = LITE_RUNTIME from a copy of " +
-                           type->file()->name() + " and replay with that");
+                           std::string(type->file()->name()) + " and replay with that");
 }
 
 std::string MostFrequent(const Capture& capture) {
@@ -110,10 +110,10 @@ void KeepGoodOnes(const MethodTypes& types, Capture& capture) {
     if (types.response == nullptr) exchange.response.reset();
     if (!Parses(*request, exchange.request)) {
       capture.problems.push_back(
-          {exchange.source, "the request is no " + types.request->full_name()});
+          {exchange.source, "the request is no " + std::string(types.request->full_name())});
     } else if (exchange.response && !Parses(*response, *exchange.response)) {
       capture.problems.push_back(
-          {exchange.source, "the response is no " + types.response->full_name()});
+          {exchange.source, "the response is no " + std::string(types.response->full_name())});
     } else {
       good.push_back(std::move(exchange));
     }

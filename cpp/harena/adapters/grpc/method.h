@@ -30,7 +30,8 @@ inline ::grpc::Status RefuseMalformed(Method& method, Scope& scope,
   try {
     const std::string missing = pb::MissingFields(scope, request);
     return {::grpc::StatusCode::INVALID_ARGUMENT,
-            "harena: " + method.name() + ": the request is no valid " + request.GetTypeName() +
+            "harena: " + method.name() + ": the request is no valid " +
+                std::string(request.GetTypeName()) +
                 (missing.empty() ? "" : "; missing: " + missing)};
   } catch (const std::bad_alloc&) {
     return {::grpc::StatusCode::RESOURCE_EXHAUSTED, pb::kOutOfMemory};

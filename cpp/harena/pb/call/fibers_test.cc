@@ -62,7 +62,8 @@ class WaitingDestructorTest : public testing::TestWithParam<std::tuple<Mode, Pla
   // What another fiber does on the thread meanwhile.
   void EndOtherArenas() {
     Arena arena(PageArenaOptions(pool_));
-    for (int i = 0; i < 10; ++i) Arena::CreateArray<char>(&arena, kPageBytes - 1000);
+    for (int i = 0; i < 10; ++i)
+      static_cast<void>(Arena::CreateArray<char>(&arena, kPageBytes - 1000));
   }
 
   PagePool pool_{TestOptions()};
@@ -184,11 +185,11 @@ TEST_F(FiberBudgetTest, HoldsItsFiberAndNobodyElse) {
   fiber.emplace([&] {
     fiber->budget = &budget;
     try {
-      Arena::CreateArray<char>(&limited, kMiB / 2);
+      static_cast<void>(Arena::CreateArray<char>(&limited, kMiB / 2));
       EXPECT_GE(budget.bytes_used(), kMiB / 2);
       fiber->Wait();
       EXPECT_EQ(BudgetFrame::Current(), &budget);
-      Arena::CreateArray<char>(&limited, kMiB);
+      static_cast<void>(Arena::CreateArray<char>(&limited, kMiB));
     } catch (const BudgetExceeded&) {
       refused = true;
     }
@@ -197,7 +198,7 @@ TEST_F(FiberBudgetTest, HoldsItsFiberAndNobodyElse) {
   });
   fiber->Resume();
   const size_t before_bytes = budget.bytes_used();
-  Arena::CreateArray<char>(&other, 2 * kMiB);
+  static_cast<void>(Arena::CreateArray<char>(&other, 2 * kMiB));
   EXPECT_EQ(budget.bytes_used(), before_bytes);
   {
     Budget of_thread("request_bytes_max");
