@@ -39,37 +39,33 @@ class Copy16 {
 #endif
 };
 
+/// Copies sixteen bytes and says which of them are above ASCII: the first one by the lowest bit.
+HARENA_INLINE unsigned Copy16AboveAscii(void* to, const void* from) noexcept {
+#if defined(__SSE2__)
+  const __m128i bytes = _mm_loadu_si128(static_cast<const __m128i*>(from));
+  _mm_storeu_si128(static_cast<__m128i*>(to), bytes);
+  return static_cast<unsigned>(_mm_movemask_epi8(bytes));
+#else
+  std::memmove(to, from, 16);
+  unsigned above = 0;
+  for (int i = 0; i < 16; ++i) above |= (static_cast<const uint8_t*>(to)[i] >> 7U) << i;
+  return above;
+#endif
+}
+
 /// Copies sixteen bytes, of which only the first `bytes` count: without a branch, where whatever
 /// lies behind these may be read and written. Tells whether these are all ASCII.
 HARENA_INLINE bool CopyShortText(void* to, const void* from, size_t bytes) noexcept {
-#if defined(__SSE2__)
-  const __m128i text = _mm_loadu_si128(static_cast<const __m128i*>(from));
-  _mm_storeu_si128(static_cast<__m128i*>(to), text);
-  return (static_cast<unsigned>(_mm_movemask_epi8(text)) & ((1U << bytes) - 1)) == 0;
-#else
-  std::memmove(to, from, 16);
-  bool ascii = true;
-  for (size_t i = 0; i < bytes; ++i) ascii &= static_cast<const int8_t*>(to)[i] >= 0;
-  return ascii;
-#endif
+  return (Copy16AboveAscii(to, from) & ((1U << bytes) - 1)) == 0;
 }
 
 /// The same, the other way round: copies the sixteen bytes that end at `from_end`, of which only
 /// the last `bytes` count, to where they end at `to_end`.
 HARENA_INLINE bool CopyShortTextBackwards(void* to_end, const void* from_end,
                                           size_t bytes) noexcept {
-  char* const to = static_cast<char*>(to_end) - 16;
-  const char* const from = static_cast<const char*>(from_end) - 16;
-#if defined(__SSE2__)
-  const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), text);
-  return static_cast<unsigned>(_mm_movemask_epi8(text)) >> (16 - bytes) == 0;
-#else
-  std::memmove(to, from, 16);
-  bool ascii = true;
-  for (size_t i = 16 - bytes; i < 16; ++i) ascii &= static_cast<int8_t>(to[i]) >= 0;
-  return ascii;
-#endif
+  const unsigned above =
+      Copy16AboveAscii(static_cast<char*>(to_end) - 16, static_cast<const char*>(from_end) - 16);
+  return above >> (16 - bytes) == 0;
 }
 
 /// memcpy for what strings mostly are, without a call: two copies that overlap cover every length

@@ -20,20 +20,8 @@ constinit Registry registry;
 
 struct ForkHandlers {
   static void Install() noexcept {
-    static const int installed = pthread_atfork(&Before, &After, &AfterInChild);
+    static const int installed = pthread_atfork(&Before, &After<false>, &After<true>);
     static_cast<void>(installed);
-  }
-
-  static void Add(ForkMutex& added) noexcept {
-    const std::lock_guard lock(registry.mutex);
-    added.next_ = registry.first;
-    if (added.next_ != nullptr) added.next_->previous_ = &added;
-    registry.first = &added;
-  }
-  static void Remove(ForkMutex& removed) noexcept {
-    const std::lock_guard lock(registry.mutex);
-    (removed.previous_ == nullptr ? registry.first : removed.previous_->next_) = removed.next_;
-    if (removed.next_ != nullptr) removed.next_->previous_ = removed.previous_;
   }
 
  private:
@@ -53,13 +41,9 @@ struct ForkHandlers {
     }
     if (const ForkSteps* steps = registry.steps.load()) steps->before();
   }
+  template <bool kInChild>
   static void After() noexcept {
-    if (const ForkSteps* steps = registry.steps.load()) steps->after();
-    Unlock(nullptr);
-    registry.mutex.unlock();
-  }
-  static void AfterInChild() noexcept {
-    if (const ForkSteps* steps = registry.steps.load()) steps->after_in_child();
+    if (const ForkSteps* steps = registry.steps.load()) steps->after(kInChild);
     Unlock(nullptr);
     registry.mutex.unlock();
   }
@@ -72,10 +56,17 @@ struct ForkHandlers {
 
 ForkMutex::ForkMutex() noexcept {
   ForkHandlers::Install();
-  ForkHandlers::Add(*this);
+  const std::lock_guard lock(registry.mutex);
+  next_ = registry.first;
+  if (next_ != nullptr) next_->previous_ = this;
+  registry.first = this;
 }
 
-ForkMutex::~ForkMutex() { ForkHandlers::Remove(*this); }
+ForkMutex::~ForkMutex() {
+  const std::lock_guard lock(registry.mutex);
+  (previous_ == nullptr ? registry.first : previous_->next_) = next_;
+  if (next_ != nullptr) next_->previous_ = previous_;
+}
 
 void SetForkSteps(const ForkSteps& steps) noexcept {
   ForkHandlers::Install();

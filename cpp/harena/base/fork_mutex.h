@@ -48,12 +48,11 @@ class ForkMutex {
 };
 
 /// What a layer with locks of its own does when the process forks. They are ordered after every
-/// ForkMutex: `before` runs when all of those are held, and one of the others before they are free
-/// again, on the thread that forks.
+/// ForkMutex: `before` runs when all of those are held, and `after`, in the parent and in the
+/// child, before they are free again, on the thread that forks.
 struct ForkSteps {
   void (*before)() noexcept;
-  void (*after)() noexcept;
-  void (*after_in_child)() noexcept;
+  void (*after)(bool in_child) noexcept;
 };
 
 /// Has fork() take `steps` from now on; there is one place for them. Without memory for that,

@@ -12,7 +12,6 @@ constinit std::atomic<uint64_t> taken{0};
 
 // Gives the number back when the thread ends.
 struct ThreadExit {
-  explicit ThreadExit(uint32_t slot) : slot(slot) {}
   ~ThreadExit() {
     thread_slot = kThreadSlots;
     taken.fetch_and(~(uint64_t{1} << slot), std::memory_order_release);
@@ -32,7 +31,7 @@ HARENA_NOINLINE uint32_t ClaimThreadSlot() noexcept {
                                         std::memory_order_acquire, std::memory_order_relaxed));
   thread_slot = slot;
   if (slot != kThreadSlots) {
-    thread_local ThreadExit exit(slot);
+    thread_local const ThreadExit exit{slot};
     static_cast<void>(exit);
   }
   return slot;

@@ -10,7 +10,8 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
+#include <chrono>
 #include <mutex>
 #include <string_view>
 
@@ -23,11 +24,6 @@ namespace {
 constexpr int kFramesMax = 24;
 
 std::atomic<uint64_t> faults_reported{0};
-ForkMutex& Installing() noexcept {
-  static NeverDestroyed<ForkMutex> mutex;
-  return *mutex;
-}
-bool installed = false;  // guarded by it
 // Written before the handler can run, once: the handler reads it.
 struct sigaction previous_action = {};
 
@@ -40,23 +36,16 @@ class Writer {
     for (const char character : text) Put(character);
     return *this;
   }
-  Writer& operator<<(uint64_t number) noexcept {
-    std::array<char, 20> digits;
-    size_t count = 0;
-    do {
-      digits[count++] = static_cast<char>('0' + number % 10);
-      number /= 10;
-    } while (number != 0);
-    while (count != 0) Put(digits[--count]);
-    return *this;
-  }
+  Writer& operator<<(uint64_t number) noexcept { return Number(number, 10, 1); }
   Writer& Hex(const void* address) noexcept {
-    *this << "0x";
-    const auto value = reinterpret_cast<uintptr_t>(address);
-    int shift = 60;
-    while (shift > 0 && (value >> shift) == 0) shift -= 4;
-    for (; shift >= 0; shift -= 4) Put("0123456789abcdef"[(value >> shift) & 15]);
-    return *this;
+    return (*this << "0x").Number(reinterpret_cast<uintptr_t>(address), 16, 1);
+  }
+  Writer& Number(uint64_t number, int base, size_t digits_min) noexcept {
+    std::array<char, 20> digits;
+    const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), number, base);
+    const auto count = static_cast<size_t>(result.ptr - digits.data());
+    for (size_t i = count; i < digits_min; ++i) Put('0');
+    return *this << std::string_view(digits.data(), count);
   }
   void Flush() noexcept {
     size_t done = 0;
@@ -80,40 +69,20 @@ class Writer {
 
 // "2026-11-22 07:31:02.114 UTC"; gmtime() may lock.
 void PutTime(Writer& out, int64_t unix_ms) noexcept {
-  const auto put = [&out](uint64_t number, int digits) {
-    for (uint64_t bound = digits == 4   ? 1000
-                          : digits == 3 ? 100
-                                        : 10;
-         number < bound && bound > 1; bound /= 10) {
-      out << "0";
-    }
-    out << number;
+  const std::chrono::sys_time<std::chrono::milliseconds> time(std::chrono::milliseconds{unix_ms});
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  const auto put = [&out](auto number, size_t digits, std::string_view behind) {
+    out.Number(static_cast<uint64_t>(number), 10, digits) << behind;
   };
-  const uint64_t seconds = static_cast<uint64_t>(unix_ms) / 1000;
-  // Days to a date, as in Howard Hinnant's civil_from_days.
-  const uint64_t days = seconds / 86400 + 719468;
-  const uint64_t era = days / 146097;
-  const uint64_t day_of_era = days % 146097;
-  const uint64_t year_of_era =
-      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  const uint64_t day_of_year =
-      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const uint64_t shifted_month = (5 * day_of_year + 2) / 153;
-  const uint64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
-  put(year_of_era + era * 400 + (month <= 2 ? 1 : 0), 4);
-  out << "-";
-  put(month, 2);
-  out << "-";
-  put(day_of_year - (153 * shifted_month + 2) / 5 + 1, 2);
-  out << " ";
-  put(seconds / 3600 % 24, 2);
-  out << ":";
-  put(seconds / 60 % 60, 2);
-  out << ":";
-  put(seconds % 60, 2);
-  out << ".";
-  put(static_cast<uint64_t>(unix_ms) % 1000, 3);
-  out << " UTC";
+  put(static_cast<int>(date.year()), 4, "-");
+  put(static_cast<unsigned>(date.month()), 2, "-");
+  put(static_cast<unsigned>(date.day()), 2, " ");
+  put(clock.hours().count(), 2, ":");
+  put(clock.minutes().count(), 2, ":");
+  put(clock.seconds().count(), 2, ".");
+  put(clock.subseconds().count(), 3, " UTC");
 }
 
 // One line each: what addr2line needs, and the symbol where the module exports one.
@@ -140,38 +109,17 @@ const char* KindOfAccess([[maybe_unused]] const void* context) noexcept {
 #endif
 }
 
-void PutAddress(Writer& out, const void* address) noexcept {
-  (out << "\n  address ").Hex(address) << ", ";
+const char* WhatHappened(FaultyAddress::Kind kind) noexcept {
+  if (kind == FaultyAddress::Kind::kBeyondEnd) return " behind the end of a scope's memory";
+  if (kind == FaultyAddress::Kind::kGuard) return " outside of a block: a guard page was hit";
+  return " after the end of a scope";
 }
 
-void PutBeyondEnd(Writer& out, const char* access, const void* address,
-                  const FaultyAddress& found) noexcept {
-  out << access << " behind the end of a scope's memory";
-  PutAddress(out, address);
-  out << found.offset - found.block_bytes << " bytes behind a block of " << found.block_bytes
-      << " that a sampled scope holds\n";
-}
-
-void PutGuard(Writer& out, const char* access, const void* address,
-              const FaultyAddress& found) noexcept {
-  out << access << " outside of a block: a guard page was hit";
-  PutAddress(out, address);
-  if (found.block_bytes == 0) {
-    out << "before the first block of a region\n";
-  } else {
-    out << found.offset - found.block_bytes << " bytes behind a block of " << found.block_bytes
-        << "\n";
-  }
-}
-
-void PutEnded(Writer& out, const char* access, const void* address,
-              const FaultyAddress& found) noexcept {
+void PutEnded(Writer& out, const FaultyAddress& found) noexcept {
   const ScopeEnd& end = *found.end;
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   const int64_t ago_ms = int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000 - end.unix_ms;
-  out << access << " after the end of a scope";
-  PutAddress(out, address);
   out << found.offset << " bytes into a block of " << found.block_bytes << "\n";
   if (end.number == 0) {
     out << "  the block went back before its scope ended (an arena's Reset)\n";
@@ -188,13 +136,16 @@ void PutEnded(Writer& out, const char* access, const void* address,
 void Report(const void* address, const FaultyAddress& found, const void* context) noexcept {
   Writer out;
   const char* const access = KindOfAccess(context);
-  out << "harena: FAULT: ";
-  if (found.kind == FaultyAddress::Kind::kBeyondEnd) {
-    PutBeyondEnd(out, access, address, found);
-  } else if (found.kind == FaultyAddress::Kind::kGuard) {
-    PutGuard(out, access, address, found);
+  out << "harena: FAULT: " << access << WhatHappened(found.kind);
+  (out << "\n  address ").Hex(address) << ", ";
+  if (found.kind == FaultyAddress::Kind::kEnded) {
+    PutEnded(out, found);
+  } else if (found.block_bytes == 0) {
+    out << "before the first block of a region\n";
   } else {
-    PutEnded(out, access, address, found);
+    const bool sampled = found.kind == FaultyAddress::Kind::kBeyondEnd;
+    out << found.offset - found.block_bytes << " bytes behind a block of " << found.block_bytes
+        << (sampled ? " that a sampled scope holds\n" : "\n");
   }
   out << "  the " << access << ", on thread " << static_cast<uint64_t>(syscall(SYS_gettid))
       << ", here:\n";
@@ -238,7 +189,9 @@ void OnFault(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 bool InstallFaultReporter() noexcept {
-  std::lock_guard lock(Installing());
+  static NeverDestroyed<ForkMutex> mutex;
+  static bool installed = false;  // guarded by it
+  std::lock_guard lock(*mutex);
   // Once: a handler that replaced ours may call it, and calling that one back would never end.
   if (installed) return FaultReporterInstalled();
   // The first backtrace loads the unwinder, which a signal handler must not do.

@@ -9,26 +9,17 @@ namespace {
 
 constexpr int kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-// Addresses at a multiple of kRegionBytes that nobody can touch yet.
+// Addresses that nobody can touch yet.
 void* Reserve(size_t bytes) noexcept {
-  void* const mapping = mmap(nullptr, bytes + kRegionBytes, PROT_NONE, kAnonymous, -1, 0);
-  if (mapping == MAP_FAILED) return nullptr;
-  const auto begin = reinterpret_cast<uintptr_t>(mapping);
-  const uintptr_t aligned = (begin + kRegionBytes - 1) & ~(kRegionBytes - 1);
-  const size_t head_bytes = aligned - begin;
-  if (head_bytes != 0) munmap(mapping, head_bytes);
-  if (head_bytes != kRegionBytes) {
-    munmap(reinterpret_cast<void*>(aligned + bytes), kRegionBytes - head_bytes);
-  }
-  return reinterpret_cast<void*>(aligned);
+  return SystemPageSource::Instance().Map(bytes, kRegionBytes, PROT_NONE);
 }
 
 }  // namespace
 
-QuarantineSource::QuarantineSource(size_t bytes_max, uint64_t keep_ms, uint64_t (*now_ms)())
-    : bytes_max_(bytes_max),
-      keep_ms_(keep_ms),
-      now_ms_(now_ms),
+QuarantineSource::QuarantineSource(const PagePoolOptions& options)
+    : bytes_max_(options.quarantine_bytes_max),
+      keep_ms_(static_cast<uint64_t>(options.quarantine_for.count())),
+      now_ms_(options.now_ms),
       held_(std::make_unique<Held[]>(kBlocksMax)) {}
 
 QuarantineSource::~QuarantineSource() {
@@ -56,16 +47,10 @@ void* QuarantineSource::Map(size_t bytes, size_t) noexcept {
 // The oldest block's addresses, where its place is over anyway: four system calls less.
 void* QuarantineSource::TakeOver(size_t bytes) noexcept {
   if (first_ == next_) return nullptr;
-  Held& oldest = At(first_);
-  const size_t oldest_bytes = oldest.bytes.load(std::memory_order_relaxed);
+  const size_t oldest_bytes = At(first_).bytes.load(std::memory_order_relaxed);
   const bool full = next_ - first_ == kBlocksMax || bytes_held_ + bytes > bytes_max_;
   if (!full || Reserved(oldest_bytes) != Reserved(bytes)) return nullptr;
-  void* const data = reinterpret_cast<void*>(oldest.begin.load(std::memory_order_relaxed));
-  oldest.bytes.store(0, std::memory_order_release);
-  bytes_held_ -= oldest_bytes;
-  ++first_;
-  Unpoison(data, oldest_bytes);
-  return data;
+  return LetGoOfOldest();
 }
 
 void QuarantineSource::Unmap(void* data, size_t bytes) noexcept {
@@ -101,29 +86,32 @@ void QuarantineSource::Unmap(void* data, size_t bytes) noexcept {
   Poison(data, bytes);
 }
 
-void QuarantineSource::DropOldest() noexcept {
+void* QuarantineSource::LetGoOfOldest() noexcept {
   Held& oldest = At(first_++);
   const size_t bytes = oldest.bytes.load(std::memory_order_relaxed);
   void* const data = reinterpret_cast<void*>(oldest.begin.load(std::memory_order_relaxed));
   oldest.bytes.store(0, std::memory_order_release);
   bytes_held_ -= bytes;
   Unpoison(data, bytes);
-  munmap(data, Reserved(bytes));
+  return data;
 }
 
-size_t QuarantineSource::DropBefore(uint64_t now_ms) noexcept {
-  const size_t before_bytes = bytes_held_;
+void QuarantineSource::DropOldest() noexcept {
+  const size_t bytes = At(first_).bytes.load(std::memory_order_relaxed);
+  munmap(LetGoOfOldest(), Reserved(bytes));
+}
+
+void QuarantineSource::DropBefore(uint64_t now_ms) noexcept {
   // A clock that jumped back makes everything look young: kept, as the other bounds hold.
   while (first_ != next_ && now_ms >= At(first_).held_ms &&
          now_ms - At(first_).held_ms >= keep_ms_) {
     DropOldest();
   }
-  return before_bytes - bytes_held_;
 }
 
-size_t QuarantineSource::Decay() noexcept {
+void QuarantineSource::Decay() noexcept {
   std::lock_guard lock(mutex_);
-  return DropBefore(now_ms_());
+  DropBefore(now_ms_());
 }
 
 FaultyAddress QuarantineSource::Find(const void* address) const noexcept {
@@ -137,13 +125,13 @@ FaultyAddress QuarantineSource::Find(const void* address) const noexcept {
   return {};
 }
 
-void QuarantineSource::AddTo(QuarantineStats& stats) const noexcept {
+QuarantineStats QuarantineSource::stats() const noexcept {
   std::lock_guard lock(mutex_);
-  stats.bytes_held += bytes_held_;
-  stats.blocks_held += next_ - first_;
-  stats.blocks_entered += next_;
-  stats.blocks_left += first_;
-  stats.refusals += refusals_;
+  return {.bytes_held = bytes_held_,
+          .blocks_held = next_ - first_,
+          .blocks_entered = next_,
+          .blocks_left = first_,
+          .refusals = refusals_};
 }
 
 }  // namespace harena::guard

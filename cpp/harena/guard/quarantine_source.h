@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "harena/guard/quarantine.h"
+#include "harena/mem/page_pool_options.h"
 #include "harena/mem/page_source.h"
 #include "harena/mem/region.h"
 
@@ -15,7 +16,7 @@ namespace harena::guard {
 
 /// Gives every block a 2 MiB region of addresses, of which only the block itself can be touched.
 /// Unmap() takes the physical memory away and keeps the addresses, so that a touch faults, until
-/// `bytes_max` of newer blocks have followed or `keep_ms` have passed.
+/// quarantine_bytes_max of newer blocks have followed or quarantine_for has passed.
 ///
 /// Thread rule: any thread. Find() takes no lock, for signal handlers.
 class QuarantineSource {
@@ -23,7 +24,7 @@ class QuarantineSource {
   /// Blocks held at most, whatever their size.
   static constexpr size_t kBlocksMax = 512;
 
-  QuarantineSource(size_t bytes_max, uint64_t keep_ms, uint64_t (*now_ms)());
+  explicit QuarantineSource(const PagePoolOptions& options);
   ~QuarantineSource();
   QuarantineSource(const QuarantineSource&) = delete;
   QuarantineSource& operator=(const QuarantineSource&) = delete;
@@ -33,12 +34,12 @@ class QuarantineSource {
   bool Decommit(void*, size_t) noexcept { return false; }
   bool AdviseHuge(void*, size_t) noexcept { return false; }
 
-  /// Lets go of what has been held for `keep_ms`. Returns the blocks' bytes.
-  size_t Decay() noexcept;
+  /// Lets go of what has been held for quarantine_for.
+  void Decay() noexcept;
   /// The held block that `address` lies in; kind kUnknown when there is none.
   FaultyAddress Find(const void* address) const noexcept;
-  /// Its share of the statistics.
-  void AddTo(QuarantineStats& stats) const noexcept;
+  /// All but `bytes_in_use`.
+  QuarantineStats stats() const noexcept;
 
   /// Around fork(): no other thread is inside meanwhile.
   void LockForFork() noexcept { mutex_.lock(); }
@@ -58,8 +59,9 @@ class QuarantineSource {
   Held& At(uint64_t index) const noexcept { return held_[index % kBlocksMax]; }
   // All REQUIRE the mutex.
   void* TakeOver(size_t bytes) noexcept;
+  void* LetGoOfOldest() noexcept;
   void DropOldest() noexcept;
-  size_t DropBefore(uint64_t before_ms) noexcept;
+  void DropBefore(uint64_t before_ms) noexcept;
 
   const size_t bytes_max_;
   const uint64_t keep_ms_;

@@ -17,36 +17,34 @@ namespace {
 
 constexpr std::string_view kName = "self-check";
 
-// Whether the system can read from, and write to, one byte: it answers EFAULT where this program
-// would fault.
+// Has the system copy between places that may not be ours any more: it answers EFAULT where this
+// program would fault. Nothing where it cannot be asked.
+std::optional<bool> CopyBySystem(char* to, const char* from, size_t bytes) noexcept {
+  std::array<int, 2> ends;
+  if (pipe(ends.data()) != 0) return std::nullopt;
+  const auto all = static_cast<ssize_t>(bytes);
+  const bool copied = write(ends[1], from, bytes) == all && read(ends[0], to, bytes) == all;
+  close(ends[0]);
+  close(ends[1]);
+  return copied;
+}
+
+// Whether one byte can be read, and written. Unknown counts as yes, which is not "guarded".
 struct Touch {
-  bool reads = false;
-  bool writes = false;
+  bool reads;
+  bool writes;
 };
 
 Touch TryTouch(char* address) noexcept {
-  Touch touch;
-  std::array<int, 2> ends;
-  if (pipe(ends.data()) != 0) return {true, true};  // Unknown, which is not "guarded".
-  touch.reads = write(ends[1], address, 1) == 1;
-  const char byte = 0;
-  touch.writes = (touch.reads || write(ends[1], &byte, 1) == 1) && read(ends[0], address, 1) == 1;
-  close(ends[0]);
-  close(ends[1]);
-  return touch;
+  char byte = 0;
+  const bool reads = CopyBySystem(&byte, address, 1).value_or(true);
+  return {reads, CopyBySystem(address, &byte, 1).value_or(true)};
 }
 
-// What the system reads at `address`, for memory that is not ours any more; nothing where it
-// cannot.
-template <size_t kBytes>
-std::optional<std::array<char, kBytes>> Peek(const char* address) noexcept {
-  std::array<int, 2> ends;
-  if (pipe(ends.data()) != 0) return std::nullopt;
-  std::array<char, kBytes> bytes;
-  const bool got = write(ends[1], address, kBytes) == static_cast<ssize_t>(kBytes) &&
-                   read(ends[0], bytes.data(), kBytes) == static_cast<ssize_t>(kBytes);
-  close(ends[0]);
-  close(ends[1]);
+// What the system reads at `address`; nothing where it cannot.
+std::optional<std::array<char, 16>> Peek(const char* address) noexcept {
+  std::array<char, 16> bytes;
+  const bool got = CopyBySystem(bytes.data(), address, bytes.size()).value_or(false);
   return got ? std::optional(bytes) : std::nullopt;
 }
 
@@ -75,8 +73,8 @@ bool TryBlock(PagePool& pool, MemoryCheck& check) noexcept {
   pool.Free(data, block.bytes);
   check.poisons = IsPoisoned(data);
   Unpoison(data, block.bytes);
-  const auto head = Peek<16>(data);
-  const auto tail = Peek<16>(last);
+  const auto head = Peek(data);
+  const auto tail = Peek(last);
   Poison(data, block.bytes);
   const auto is = [](const auto& bytes, char wanted) {
     return bytes && std::count(bytes->begin(), bytes->end(), wanted) == 16;

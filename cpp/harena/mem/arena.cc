@@ -1,9 +1,10 @@
 #include "harena/mem/arena.h"
 
+#include <string.h>
+
 #include <algorithm>
 
 #include "harena/base/check.h"
-#include "harena/base/wipe.h"
 
 namespace harena {
 namespace {
@@ -123,22 +124,6 @@ std::span<std::byte> Arena::TakeRest(size_t keep_bytes) noexcept {
   return {static_cast<std::byte*>(Bump(bytes, kDefaultAlignment)), bytes};
 }
 
-// What was handed out of the block that stays, with zeroes. REQUIRES: the others are back.
-HARENA_NOINLINE void Arena::WipeKept() noexcept {
-  uintptr_t first = 0;
-  uintptr_t end = 0;
-  if (given_) {
-    first = reinterpret_cast<uintptr_t>(given_.data) + given_skip_bytes_;
-    end = reinterpret_cast<uintptr_t>(given_.data) + given_.bytes;
-  } else if (blocks_ != nullptr) {
-    first = reinterpret_cast<uintptr_t>(blocks_ + 1);
-    end = reinterpret_cast<uintptr_t>(blocks_) + blocks_->charged_bytes;
-  }
-  if (begin_ == first) end = next_;  // No other block was taken: behind is what nobody had.
-  Unpoison(reinterpret_cast<void*>(first), end - first);
-  Wipe(reinterpret_cast<void*>(first), end - first);
-}
-
 void Arena::RunCleanups() noexcept {
   while (cleanups_ != nullptr) {
     Cleanup* cleanup = cleanups_;
@@ -158,23 +143,28 @@ void Arena::Reset(Retain retain) noexcept {
     blocks_ = header->previous;
     FreeBlock(header);
   }
-  // Nothing to wipe before the first block was used.
-  if (retain == Retain::kFirstBlock && begin_ != 0 && options_.pool->options().wipe_on_release) {
-    WipeKept();
-  }
-  begin_ = limit_ = 0;
+  uintptr_t kept = 0;
+  limit_ = 0;
   next_block_bytes_ = FirstBlockBytes();
   if (given_) {
     next_block_bytes_ = std::max(next_block_bytes_, NextAfter(given_.bytes));
-    begin_ = reinterpret_cast<uintptr_t>(given_.data) + given_skip_bytes_;
+    kept = reinterpret_cast<uintptr_t>(given_.data) + given_skip_bytes_;
     limit_ = reinterpret_cast<uintptr_t>(given_.data) + given_.bytes;
   } else if (blocks_ != nullptr) {
     next_block_bytes_ = NextAfter(next_block_bytes_);
-    begin_ = reinterpret_cast<uintptr_t>(blocks_ + 1);
+    kept = reinterpret_cast<uintptr_t>(blocks_ + 1);
     limit_ = reinterpret_cast<uintptr_t>(blocks_) + blocks_->charged_bytes;
   }
-  Poison(reinterpret_cast<void*>(begin_), limit_ - begin_);
-  next_ = begin_;
+  // Nothing to wipe before the first block was used.
+  if (retain == Retain::kFirstBlock && begin_ != 0 && options_.pool->options().wipe_on_release &&
+      kept != 0) {
+    // Where no other block was taken, nobody had what is behind.
+    const size_t had_bytes = (begin_ == kept ? next_ : limit_) - kept;
+    Unpoison(reinterpret_cast<void*>(kept), had_bytes);
+    explicit_bzero(reinterpret_cast<void*>(kept), had_bytes);
+  }
+  Poison(reinterpret_cast<void*>(kept), limit_ - kept);
+  begin_ = next_ = kept;
   used_before_ = 0;
   oversize_count_ = 0;
   cleanup_count_ = 0;

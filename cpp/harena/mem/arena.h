@@ -163,7 +163,6 @@ class Arena {
   Header* TakeBlock(size_t block_bytes, size_t charged_bytes, size_t slack_bytes,
                     Refusal* refusal) noexcept;
   void FreeBlock(Header* header) noexcept;
-  void WipeKept() noexcept;
   size_t FirstBlockBytes() const noexcept;
   size_t NextAfter(size_t block_bytes) const noexcept;
   void Push(Cleanup* node, void (*function)(void*) noexcept, void* target) noexcept {

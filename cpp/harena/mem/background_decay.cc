@@ -8,23 +8,10 @@ namespace harena {
 
 BackgroundDecay::BackgroundDecay(std::chrono::milliseconds interval, std::function<void()> decay) {
   HARENA_CHECK(interval.count() > 0, "BackgroundDecay needs an interval above zero");
-  thread_ = std::thread([this, interval, decay = std::move(decay)] {
+  thread_ = std::jthread([this, interval, decay = std::move(decay)](const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    while (!wake_.wait_for(lock, interval, [this] { return stop_; })) {
-      lock.unlock();
-      decay();
-      lock.lock();
-    }
+    while (!wake_.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); })) decay();
   });
-}
-
-BackgroundDecay::~BackgroundDecay() {
-  {
-    std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
 }
 
 }  // namespace harena

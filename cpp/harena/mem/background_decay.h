@@ -17,15 +17,11 @@ class BackgroundDecay {
  public:
   /// Calls `decay()` every `interval`. REQUIRES: interval > 0.
   BackgroundDecay(std::chrono::milliseconds interval, std::function<void()> decay);
-  ~BackgroundDecay();
-  BackgroundDecay(const BackgroundDecay&) = delete;
-  BackgroundDecay& operator=(const BackgroundDecay&) = delete;
 
  private:
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stop_ = false;
-  std::thread thread_;
+  std::mutex mutex_;  // for the wait alone
+  std::condition_variable_any wake_;
+  std::jthread thread_;  // last: it uses the others
 };
 
 }  // namespace harena

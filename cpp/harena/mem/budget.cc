@@ -7,7 +7,7 @@
 namespace harena {
 namespace {
 
-int Format(const Refusal& refusal, char* out, size_t out_bytes) {
+int Format(const Refusal& refusal, char* out, size_t out_bytes) noexcept {
   if (refusal.levels_max != 0) {
     return std::snprintf(out, out_bytes, "%s is %d levels, and the request nests deeper",
                          refusal.limit, refusal.levels_max);
@@ -29,11 +29,7 @@ int Format(const Refusal& refusal, char* out, size_t out_bytes) {
 
 }  // namespace
 
-std::string Refusal::Message() const {
-  char text[320];
-  Format(*this, text, sizeof(text));
-  return text;
-}
+std::string Refusal::Message() const { return BudgetExceeded(*this).what(); }
 
 BudgetExceeded::BudgetExceeded(const Refusal& refusal) noexcept : refusal_(refusal) {
   Format(refusal, message_, sizeof(message_));
@@ -62,9 +58,8 @@ bool Budget::TryCharge(size_t bytes, size_t slack_bytes, Refusal* refusal) noexc
 }
 
 void Budget::Refund(size_t bytes) noexcept {
-  const size_t before = bytes_used_.fetch_sub(bytes, std::memory_order_relaxed);
+  [[maybe_unused]] const size_t before = bytes_used_.fetch_sub(bytes, std::memory_order_relaxed);
   HARENA_DCHECK(before >= bytes, "Budget::Refund: more bytes come back than were charged");
-  static_cast<void>(before);
 }
 
 Budget& ProcessBudget() noexcept {

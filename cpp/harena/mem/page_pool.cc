@@ -8,9 +8,6 @@
 
 #include "harena/base/check.h"
 #include "harena/base/poison.h"
-#include "harena/mem/internal/page_pool_fork.h"
-#include "harena/mem/internal/pool_registry.h"
-#include "harena/mem/internal/retention.h"
 #include "harena/mem/internal/thread_cache.h"
 
 namespace harena {
@@ -34,21 +31,16 @@ constexpr char kNotABlock[] =
     "PagePool::Free: not the start of a block of that size; free what was allocated, with the size "
     "it was allocated with";
 
-// kPoolsMax when every place is taken.
-uint32_t TryClaimIndex(PagePool* pool) noexcept {
+// kPoolsMax when every place is taken, which only a pool that recycles nothing may be told.
+uint32_t ClaimIndex(PagePool* pool, bool must) noexcept {
   std::lock_guard lock(TheRegistry().mutex);
   auto& pools = TheRegistry().pools;
   const auto free = std::find_if(pools.begin(), pools.end(),
                                  [](const auto& place) { return place.load() == nullptr; });
+  HARENA_CHECK(free != pools.end() || !must,
+               "more than 64 page pools at once; share pools between methods instead");
   if (free != pools.end()) free->store(pool);
   return static_cast<uint32_t>(free - pools.begin());
-}
-
-uint32_t ClaimIndex(PagePool* pool) noexcept {
-  const uint32_t index = TryClaimIndex(pool);
-  HARENA_CHECK(index != PagePool::kPoolsMax,
-               "more than 64 page pools at once; share pools between methods instead");
-  return index;
 }
 
 std::unique_ptr<PageGuard> GuardFor(const PagePoolOptions& options, const PagePool* pool) {
@@ -96,12 +88,12 @@ PagePool::PagePool(const PagePoolOptions& options, PageSourceRef source, Recycli
       heap_(options, source, this, options.hardened() ? guard_.get() : nullptr),
       last_decay_ms_(options.now_ms()),
       decay_after_(options.decay_after) {
-  Fork::Install();
+  InstallForkSteps();
   for (uint32_t i = 0; i < class_count_; ++i) {
     cache_slots_[i] = static_cast<uint32_t>(
         std::min<size_t>(ThreadCache::kSlots, options.thread_cache_bytes_max >> (page_shift_ + i)));
   }
-  index_ = recycling == Recycling::kAll ? ClaimIndex(this) : TryClaimIndex(this);
+  index_ = ClaimIndex(this, /*must=*/recycling == Recycling::kAll);
 }
 
 PagePool::~PagePool() {
@@ -183,7 +175,13 @@ HARENA_INLINE Block PagePool::AllocateRecycled(uint32_t size_class, Refusal* ref
 void PagePool::Free(void* data, size_t bytes) noexcept {
   const uint32_t size_class = DirectClassOf(bytes);
   if (HARENA_UNLIKELY(size_class == kUnpooledClass)) return FreeOtherwise(data, bytes);
-  CheckOwned(data, size_class);
+  // Blocks of this class are recycled directly, so that none is guarded.
+  const Region* region = FindRegion(data);
+  HARENA_CHECK(region != nullptr && region->pool == this, kNotOurs);
+  const size_t offset = static_cast<size_t>(static_cast<char*>(data) - region->base);
+  HARENA_CHECK(
+      region->size_class == size_class && (offset & ((options_.page_bytes << size_class) - 1)) == 0,
+      kNotABlock);
   FreeRecycled(data, size_class);
 }
 
@@ -222,16 +220,6 @@ HARENA_INLINE void PagePool::FreeRecycled(void* data, uint32_t size_class) noexc
   FreeSlow(data, size_class, cache);
 }
 
-// REQUIRES: blocks of this class are recycled directly, so that none is guarded.
-HARENA_INLINE void PagePool::CheckOwned(void* data, uint32_t size_class) const noexcept {
-  const Region* region = FindRegion(data);
-  HARENA_CHECK(region != nullptr && region->pool == this, kNotOurs);
-  const size_t offset = static_cast<size_t>(static_cast<char*>(data) - region->base);
-  HARENA_CHECK(
-      region->size_class == size_class && (offset & ((options_.page_bytes << size_class) - 1)) == 0,
-      kNotABlock);
-}
-
 // Blocks that are not recycled, and those of hardened pools.
 HARENA_NOINLINE Block PagePool::AllocateOtherwise(size_t bytes_min, Refusal* refusal) noexcept {
   const uint32_t size_class = RecycledClassOf(bytes_min);
@@ -246,7 +234,14 @@ HARENA_NOINLINE void PagePool::FreeOtherwise(void* data, size_t bytes) noexcept 
   HARENA_CHECK(region != nullptr && region->pool == this, kNotOurs);
   const uint32_t size_class = RecycledClassOf(bytes);
   HARENA_CHECK(region->size_class == size_class && region->IsBlock(data), kNotABlock);
-  if (size_class == kUnpooledClass) return FreeUnpooled(region);
+  if (size_class == kUnpooledClass) {
+    // Nothing to wipe: the memory goes back to the system.
+    const size_t block_bytes = region->block_bytes;
+    freed_bytes_.fetch_add(block_bytes, std::memory_order_relaxed);
+    freed_blocks_.fetch_add(1, std::memory_order_relaxed);
+    heap_.PutUnpooled(region);
+    return Refund(block_bytes);
+  }
   guard_->Returned(data, *region);
   FreeRecycled(data, size_class);
 }
@@ -268,18 +263,15 @@ HARENA_NOINLINE ThreadCache* PagePool::MakeCache() noexcept {
   std::lock_guard lock(TheRegistry().mutex);
   ThreadCache*& cache = thread_caches[index_];
   if (cache == nullptr) cache = new (std::nothrow) ThreadCache;
-  if (cache != nullptr) Adopt(*cache);
+  if (cache == nullptr) return nullptr;
+  // It may have served a pool that is gone.
+  cache->allocated_bytes = cache->freed_bytes = 0;
+  cache->allocated_blocks = cache->freed_blocks = 0;
+  cache->moved_blocks.store(0, std::memory_order_relaxed);
+  cache->next = caches_;
+  caches_ = cache;
+  cache->pool.store(this);
   return cache;
-}
-
-// REQUIRES: the registry's mutex is held.
-void PagePool::Adopt(ThreadCache& cache) noexcept {
-  cache.allocated_bytes = cache.freed_bytes = 0;
-  cache.allocated_blocks = cache.freed_blocks = 0;
-  cache.moved_blocks.store(0, std::memory_order_relaxed);
-  cache.next = caches_;
-  caches_ = &cache;
-  cache.pool.store(this);
 }
 
 // Takes everything out of `cache` and forgets it. REQUIRES: the registry's mutex is held.
@@ -325,7 +317,7 @@ size_t PagePool::Take(uint32_t size_class, void** out, size_t wanted, Refusal* r
   const size_t taken = heap_.Take(size_class, out, wanted);
   Refund((wanted - taken) * block_bytes);
   if (taken == 0) *refusal = {.bytes_wanted = block_bytes};
-  mem_internal::KeepFreeWithinBudget(heap_, options_);
+  heap_.KeepFreeWithinBudget();
   return taken;
 }
 
@@ -389,19 +381,10 @@ Block PagePool::AllocateUnpooled(size_t bytes, Refusal* refusal) noexcept {
     *refusal = {.bytes_wanted = bytes};
     return {};
   }
-  mem_internal::KeepFreeWithinBudget(heap_, options_);
+  heap_.KeepFreeWithinBudget();
   allocated_bytes_.fetch_add(block.bytes, std::memory_order_relaxed);
   allocated_blocks_.fetch_add(1, std::memory_order_relaxed);
   return block;
-}
-
-// Nothing to wipe: the memory goes back to the system.
-void PagePool::FreeUnpooled(Region* region) noexcept {
-  const size_t bytes = region->block_bytes;
-  freed_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  freed_blocks_.fetch_add(1, std::memory_order_relaxed);
-  heap_.PutUnpooled(region);
-  Refund(bytes);
 }
 
 // `locked` is the thread's cache, locked and already counted, or nullptr.
@@ -439,28 +422,23 @@ HARENA_NOINLINE void PagePool::FreeSlow(void* data, uint32_t size_class,
 }
 
 PagePoolStats PagePool::stats() const noexcept {
-  PagePoolStats stats;
-  uint64_t allocated_bytes = 0;
-  uint64_t freed_bytes = 0;
-  {
-    std::lock_guard lock(TheRegistry().mutex);
-    allocated_bytes = allocated_bytes_.load();
-    freed_bytes = freed_bytes_.load();
-    stats.blocks_allocated = allocated_blocks_.load();
-    stats.blocks_freed = freed_blocks_.load();
-    stats.blocks_moved = moved_blocks_.load();
-    for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
-      while (!cache->TryLock()) std::this_thread::yield();
-      allocated_bytes += cache->allocated_bytes;
-      freed_bytes += cache->freed_bytes;
-      stats.blocks_allocated += cache->allocated_blocks;
-      stats.blocks_freed += cache->freed_blocks;
-      stats.blocks_moved += cache->moved_blocks.load(std::memory_order_relaxed);
-      stats.bytes_thread_cached += cache->cached_bytes;
-      cache->Unlock();
-    }
+  PagePoolStats stats = heap_.stats();
+  std::lock_guard lock(TheRegistry().mutex);
+  uint64_t allocated_bytes = allocated_bytes_.load();
+  uint64_t freed_bytes = freed_bytes_.load();
+  stats.blocks_allocated = allocated_blocks_.load();
+  stats.blocks_freed = freed_blocks_.load();
+  stats.blocks_moved = moved_blocks_.load();
+  for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
+    while (!cache->TryLock()) std::this_thread::yield();
+    allocated_bytes += cache->allocated_bytes;
+    freed_bytes += cache->freed_bytes;
+    stats.blocks_allocated += cache->allocated_blocks;
+    stats.blocks_freed += cache->freed_blocks;
+    stats.blocks_moved += cache->moved_blocks.load(std::memory_order_relaxed);
+    stats.bytes_thread_cached += cache->cached_bytes;
+    cache->Unlock();
   }
-  heap_.AddTo(stats);
   stats.bytes_in_use = allocated_bytes > freed_bytes ? allocated_bytes - freed_bytes : 0;
   return stats;
 }

@@ -127,12 +127,12 @@ class PagePool {
   PagePool(const PagePoolOptions& options, PageSourceRef source, Recycling recycling);
 
  private:
-  friend struct mem_internal::ThreadCache;
   friend struct PagePoolPeer;  // tests that overwrite what they must not
   struct ThreadExit;
   struct Fork;
-  uint32_t SizeClassOf(size_t bytes) const noexcept;
 
+  static void InstallForkSteps() noexcept;
+  uint32_t SizeClassOf(size_t bytes) const noexcept;
   uint32_t RecycledClassOf(size_t bytes) const noexcept;
   uint32_t DirectClassOf(size_t bytes) const noexcept;
   Block AllocateRecycled(uint32_t size_class, Refusal* refusal) noexcept;
@@ -142,7 +142,6 @@ class PagePool {
   Block AllocateSlow(uint32_t size_class, mem_internal::ThreadCache* locked,
                      Refusal* refusal) noexcept;
   Block AllocateUnpooled(size_t bytes, Refusal* refusal) noexcept;
-  void FreeUnpooled(Region* region) noexcept;
   bool Charge(size_t bytes, Refusal* refusal) noexcept;
   void Refund(size_t bytes) noexcept;
   size_t Take(uint32_t size_class, void** out, size_t wanted, Refusal* refusal) noexcept;
@@ -152,9 +151,7 @@ class PagePool {
   mem_internal::ThreadCache* MakeCache() noexcept;
   void Drain(mem_internal::ThreadCache& cache, uint64_t used_ms) noexcept;
   void SweepCaches(bool all, uint64_t last_ms) noexcept;
-  void Adopt(mem_internal::ThreadCache& cache) noexcept;
   void Abandon(mem_internal::ThreadCache& cache) noexcept;
-  void CheckOwned(void* data, uint32_t size_class) const noexcept;
 
   const PagePoolOptions options_;
   const uint32_t page_shift_;

@@ -6,25 +6,21 @@
 #include "harena/mem/region.h"
 
 namespace harena {
-namespace {
-
-std::string Bytes(size_t bytes) { return std::to_string(bytes); }
-
-}  // namespace
 
 std::optional<std::string> PagePoolOptions::Validate() const {
   if (!std::has_single_bit(page_bytes) || page_bytes < kPageBytesMin || page_bytes > kRegionBytes) {
-    return "page_bytes is " + Bytes(page_bytes) +
+    return "page_bytes is " + std::to_string(page_bytes) +
            "; it must be a power of two from 4096 to 2097152 (default 65536)";
   }
   if (!std::has_single_bit(block_bytes_max) || block_bytes_max < page_bytes) {
-    return "block_bytes_max is " + Bytes(block_bytes_max) +
-           "; it must be a power of two and at least page_bytes (" + Bytes(page_bytes) + ")";
+    return "block_bytes_max is " + std::to_string(block_bytes_max) +
+           "; it must be a power of two and at least page_bytes (" + std::to_string(page_bytes) +
+           ")";
   }
   const size_t largest_bytes = page_bytes << (mem_internal::kSizeClassesMax - 1);
   if (block_bytes_max > largest_bytes) {
-    return "block_bytes_max is " + Bytes(block_bytes_max) + "; with pages of " + Bytes(page_bytes) +
-           " bytes it may be at most " + Bytes(largest_bytes);
+    return "block_bytes_max is " + std::to_string(block_bytes_max) + "; with pages of " +
+           std::to_string(page_bytes) + " bytes it may be at most " + std::to_string(largest_bytes);
   }
   if (decay_after.count() < 0) {
     return "decay_after is negative; use 0 to keep free memory for ever";

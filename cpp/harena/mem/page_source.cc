@@ -7,11 +7,15 @@
 namespace harena {
 
 void* SystemPageSource::Map(size_t bytes, size_t alignment) noexcept {
+  return Map(bytes, alignment, PROT_READ | PROT_WRITE);
+}
+
+void* SystemPageSource::Map(size_t bytes, size_t alignment, int protection) noexcept {
   if (bytes > SIZE_MAX - alignment) return nullptr;
   // mmap aligns to 4 KiB only: ask for one alignment more and give the ends back.
   const size_t padded_bytes = bytes + alignment;
-  void* mapping = mmap(nullptr, padded_bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* mapping =
+      mmap(nullptr, padded_bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
   const auto begin = reinterpret_cast<uintptr_t>(mapping);
   const uintptr_t aligned = (begin + alignment - 1) & ~(alignment - 1);

@@ -32,6 +32,8 @@ concept PageSource = requires(Source& source, void* data, size_t bytes) {
 class SystemPageSource {
  public:
   void* Map(size_t bytes, size_t alignment) noexcept;
+  /// The same with another `protection`, as mmap() takes it.
+  void* Map(size_t bytes, size_t alignment, int protection) noexcept;
   void Unmap(void* data, size_t bytes) noexcept;
   bool Decommit(void* data, size_t bytes) noexcept;
   bool AdviseHuge(void* data, size_t bytes) noexcept;

@@ -39,9 +39,10 @@ struct Region {
   /// Blocks that are handed out, one bit each, touched atomically. Kept where
   /// PagePoolOptions::check_free_lists is set.
   std::array<uint64_t, kBlocksPerRegionMax / 64> in_use{};
-  /// Neighbours in the heap's list of regions of this class that have cold blocks.
-  Region* previous = nullptr;
+  /// In the heap's list of regions of this class that have cold blocks: the next one, and what
+  /// points to this one.
   Region* next = nullptr;
+  Region** link = nullptr;
 
   bool guarded() const noexcept { return stride_bytes != block_bytes; }
   size_t blocks_bytes() const noexcept { return block_count * block_bytes; }

@@ -1,21 +1,15 @@
 #include "harena/scope/mode.h"
 
+#include <cstddef>
+#include <iterator>
+
 namespace harena {
 
 std::string_view ToString(Mode mode) noexcept {
-  switch (mode) {
-    case Mode::kHeap:
-      return "heap";
-    case Mode::kArena:
-      return "arena";
-    case Mode::kPages:
-      return "pages";
-    case Mode::kReuse:
-      return "reuse";
-    case Mode::kCodec:
-      return "codec";
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {"heap", "arena", "pages", "reuse", "codec"};
+  static_assert(std::size(kNames) == std::size(kModes));
+  const auto index = static_cast<size_t>(mode);
+  return index < std::size(kNames) ? kNames[index] : "unknown";
 }
 
 std::optional<Mode> ParseMode(std::string_view name) noexcept {

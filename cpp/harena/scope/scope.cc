@@ -155,11 +155,18 @@ HARENA_NOINLINE ScopeCore* MakeCoreBeyondLimits(ScopeOptions options) noexcept {
 
 using scope_internal::ScopeCore;
 
-Scope::Scope(const ScopeOptions& options) {
+namespace {
+
+ScopeCore* MakeCore(const ScopeOptions& options) {
   Refusal refusal;
-  core_ = scope_internal::TryMakeCore(options, &refusal);
-  if (core_ == nullptr) throw BudgetExceeded(refusal);
+  ScopeCore* const core = scope_internal::TryMakeCore(options, &refusal);
+  if (core == nullptr) throw BudgetExceeded(refusal);
+  return core;
 }
+
+}  // namespace
+
+Scope::Scope(const ScopeOptions& options) : core_(MakeCore(options)) {}
 
 std::optional<Scope> Scope::TryMake(const ScopeOptions& options, Refusal* refusal) noexcept {
   ScopeCore* core = scope_internal::TryMakeCore(options, refusal);
@@ -173,7 +180,7 @@ DetachedScope Scope::Detach() noexcept {
     core_->pool_state->detached.fetch_add(1, std::memory_order_relaxed);
     core_->pool_state->detached_live.Add(core_->detached_link);
   }
-  return DetachedScope(core_);
+  return DetachedScope(core_.get());
 }
 
 }  // namespace harena

@@ -166,6 +166,12 @@ struct ScopeCore {
   void RecordTimes() const noexcept;
 };
 
+struct ReleaseCore {
+  void operator()(ScopeCore* core) const noexcept { ScopeCore::Release(core); }
+};
+// One owner of a scope.
+using CoreOwner = std::unique_ptr<ScopeCore, ReleaseCore>;
+
 /// The bytes of a block for `wanted_bytes` that stays within `bytes_max`, but at least a page.
 /// Blocks come in powers of two, limits in any number: rounding up alone would overstep them.
 size_t FirstBlockBytes(const PagePool& pool, size_t wanted_bytes, size_t bytes_max) noexcept;
@@ -187,7 +193,8 @@ inline constinit char type_tag = 0;
 /// One request's memory. Everything created on it lives until it ends, and ends with one reset.
 ///
 /// It stands at the start of its own first page, so creating and ending one costs about a page's
-/// allocation. Not copied; moving hands the memory to another owner and leaves nothing behind.
+/// allocation. Not copied; moving hands the memory to another owner and leaves nothing behind: a
+/// moved-from scope may only be destroyed or assigned to.
 ///
 /// Thread rule: thread-compatible: one thread at a time, any thread. Messages made by
 ///   CreateMessage() may be built by several threads at once, as protobuf's arena allows.
@@ -197,18 +204,6 @@ class Scope {
  public:
   /// Throws BudgetExceeded (a std::bad_alloc) when there is no memory for the first block.
   explicit Scope(const ScopeOptions& options = {});
-  ~Scope() { End(); }
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
-  /// REQUIRES of the moved-from scope: only destroyed or assigned to.
-  Scope(Scope&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
-  Scope& operator=(Scope&& other) noexcept {
-    if (this != &other) {
-      End();
-      core_ = std::exchange(other.core_, nullptr);
-    }
-    return *this;
-  }
 
   /// The same without the exception: nullopt when there is no memory, `*refusal` says why.
   static std::optional<Scope> TryMake(const ScopeOptions& options = {},
@@ -294,11 +289,8 @@ class Scope {
  private:
   friend class ScopePool;
   explicit Scope(scope_internal::ScopeCore* core) noexcept : core_(core) {}
-  void End() noexcept {
-    if (core_ != nullptr) scope_internal::ScopeCore::Release(core_);
-  }
 
-  scope_internal::ScopeCore* core_;
+  scope_internal::CoreOwner core_;
 };
 
 /// Ownership of a scope's memory after Detach(). Movable; ends the memory when it and the scope are
@@ -306,28 +298,17 @@ class Scope {
 class DetachedScope {
  public:
   DetachedScope() = default;
-  DetachedScope(DetachedScope&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
-  DetachedScope& operator=(DetachedScope&& other) noexcept {
-    if (this != &other) {
-      Reset();
-      core_ = std::exchange(other.core_, nullptr);
-    }
-    return *this;
-  }
-  ~DetachedScope() { Reset(); }
 
   explicit operator bool() const noexcept { return core_ != nullptr; }
   /// Lets go of the memory now.
-  void Reset() noexcept {
-    if (core_ != nullptr) scope_internal::ScopeCore::Release(std::exchange(core_, nullptr));
-  }
+  void Reset() noexcept { core_.reset(); }
   size_t bytes_used() const noexcept { return core_ == nullptr ? 0 : core_->bytes_used(); }
 
  private:
   friend class Scope;
   explicit DetachedScope(scope_internal::ScopeCore* core) noexcept : core_(core) {}
 
-  scope_internal::ScopeCore* core_ = nullptr;
+  scope_internal::CoreOwner core_;
 };
 
 }  // namespace harena

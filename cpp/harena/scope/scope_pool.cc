@@ -20,15 +20,13 @@ ScopePool::ScopePool(const Options& options, MessagesMayThrow may_throw, std::st
   state_->messages_may_throw = may_throw == MessagesMayThrow::kYes;
 }
 
-ScopePool::~ScopePool() = default;
-
 std::optional<Scope> ScopePool::TryAcquire(Refusal* refusal) noexcept {
-  const Mode mode = state_->options.mode();
+  const Mode mode = state_->options.Get(&Options::mode);
   const ScopeOptions options = {
-      .request_bytes_max = state_->options.request_bytes_max(),
+      .request_bytes_max = state_->options.Get(&Options::request_bytes_max),
       // Kept messages have blocks of their own: a large first block would only be charged.
       .first_block_bytes = mode == Mode::kReuse
-                               ? state_->options.first_block_bytes()
+                               ? state_->options.Get(&Options::first_block_bytes)
                                : state_->first_block_bytes.load(std::memory_order_relaxed),
       .page_pool = &state_->options.pool(),
       .mode = mode,
@@ -79,7 +77,8 @@ std::optional<std::string> ScopePool::Change(const std::function<void(Options&)>
   Options changed = options();
   edit(changed);
   if (auto problem = WhyNot(changed)) return problem;
-  const bool resized = changed.first_block_bytes != state_->options.first_block_bytes();
+  const bool resized =
+      changed.first_block_bytes != state_->options.Get(&Options::first_block_bytes);
   state_->options.Store(changed);
   if (resized) {
     state_->first_block_bytes.store(changed.first_block_bytes != 0
@@ -91,8 +90,15 @@ std::optional<std::string> ScopePool::Change(const std::function<void(Options&)>
 }
 
 std::optional<std::string> ScopePool::WhyNot(const Options& changed) const {
-  if (auto problem = state_->options.WhyFixed(changed)) return problem;
-  return changed.Validate();
+  const Options now = options();
+  const char* fixed = nullptr;
+  if (changed.page_pool != now.page_pool) fixed = "page_pool";
+  if (changed.quarantine_one_in != now.quarantine_one_in) fixed = "quarantine_one_in";
+  if (changed.reuse_instances_max != now.reuse_instances_max) fixed = "reuse_instances_max";
+  if (changed.reuse_bytes_max != now.reuse_bytes_max) fixed = "reuse_bytes_max";
+  if (changed.reuse_growth_max != now.reuse_growth_max) fixed = "reuse_growth_max";
+  if (fixed == nullptr) return changed.Validate();
+  return std::string(fixed) + " cannot be changed while the server runs; set it where it is made";
 }
 
 std::optional<std::string> ScopePool::SetMode(Mode mode) {
@@ -112,7 +118,7 @@ uint64_t ScopePool::requests() const noexcept {
   return state_->counts.Sum(&ThreadCounts::requests);
 }
 
-Mode ScopePool::mode() const noexcept { return state_->options.mode(); }
+Mode ScopePool::mode() const noexcept { return state_->options.Get(&Options::mode); }
 
 Options ScopePool::options() const noexcept { return state_->options.Load(); }
 

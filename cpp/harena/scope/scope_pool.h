@@ -16,6 +16,7 @@
 namespace harena {
 
 namespace scope_internal {
+/// Ends the state now, or once its last scope is released. Thread rule: any thread.
 struct LeavePoolState {
   void operator()(PoolState* state) const noexcept;
 };
@@ -80,7 +81,6 @@ class ScopePool {
   explicit ScopePool(const Options& options = {},
                      MessagesMayThrow may_throw = MessagesMayThrow::kYes,
                      std::string_view name = {});
-  ~ScopePool();
   ScopePool(const ScopePool&) = delete;
   ScopePool& operator=(const ScopePool&) = delete;
 

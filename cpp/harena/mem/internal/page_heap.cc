@@ -71,9 +71,7 @@ void PageHeap::Insert(uint32_t size_class, void* const* blocks, size_t count,
   std::vector<FreeBlock>& resident = classes_[size_class].resident;
   auto place = resident.end();
   if (!resident.empty() && resident.back().used_ms > used_ms) {
-    place = std::upper_bound(
-        resident.begin(), resident.end(), used_ms,
-        [](uint64_t wanted_ms, const FreeBlock& block) { return wanted_ms < block.used_ms; });
+    place = std::ranges::upper_bound(resident, used_ms, {}, &FreeBlock::used_ms);
   }
   place = resident.insert(place, count, FreeBlock{nullptr, used_ms});
   for (size_t i = 0; i < count; ++i) place[static_cast<ptrdiff_t>(i)].data = blocks[i];
@@ -83,16 +81,13 @@ void PageHeap::Insert(uint32_t size_class, void* const* blocks, size_t count,
 // The class whose coldest block is the longest unused; `preferred` when it is no younger.
 uint32_t PageHeap::OldestClass(uint32_t preferred) const noexcept {
   std::lock_guard lock(mutex_);
+  const auto used_ms = [this](uint32_t size_class) {
+    const std::vector<FreeBlock>& resident = classes_[size_class].resident;
+    return resident.empty() ? UINT64_MAX : resident.front().used_ms;
+  };
   uint32_t oldest = preferred;
-  uint64_t oldest_ms = UINT64_MAX;
-  if (!classes_[preferred].resident.empty()) {
-    oldest_ms = classes_[preferred].resident.front().used_ms;
-  }
   for (uint32_t i = 0; i < kSizeClassesMax; ++i) {
-    const std::vector<FreeBlock>& resident = classes_[i].resident;
-    if (resident.empty() || resident.front().used_ms >= oldest_ms) continue;
-    oldest = i;
-    oldest_ms = resident.front().used_ms;
+    if (used_ms(i) < used_ms(oldest)) oldest = i;
   }
   return oldest;
 }
@@ -116,6 +111,20 @@ size_t PageHeap::Decay(uint64_t before_ms) noexcept {
   size_t given_bytes = 0;
   for (uint32_t i = 0; i < kSizeClassesMax; ++i) given_bytes += Evict(i, before_ms, SIZE_MAX);
   return given_bytes;
+}
+
+void PageHeap::KeepFreeWithinBudget() noexcept {
+  constexpr uint64_t kLongMs = 1000;
+  if (options_.budget == nullptr || !options_.budget->limited() || IsWithinBudget()) return;
+  const uint64_t now_ms = options_.now_ms();
+  Decay(now_ms > kLongMs ? now_ms - kLongMs : 0);
+  if (!IsWithinBudget()) Decay(UINT64_MAX);
+}
+
+HARENA_NOINLINE bool PageHeap::IsWithinBudget() const noexcept {
+  const size_t bytes_retained = stats().bytes_retained;
+  const size_t bytes_max = options_.budget->bytes_max();
+  return bytes_retained <= bytes_max && options_.budget->bytes_used() <= bytes_max - bytes_retained;
 }
 
 // Gives back up to `blocks_max` of the longest unused blocks. The system calls run without the
@@ -263,32 +272,20 @@ void PageHeap::MarkCold(void* block) noexcept {
 
 void PageHeap::Link(Region* region) noexcept {
   Region*& head = classes_[region->size_class].cold_regions;
-  region->previous = nullptr;
   region->next = head;
-  if (head != nullptr) head->previous = region;
+  region->link = &head;
+  if (head != nullptr) head->link = &region->next;
   head = region;
 }
 
 void PageHeap::Unlink(Region* region) noexcept {
-  if (region->previous != nullptr) {
-    region->previous->next = region->next;
-  } else {
-    classes_[region->size_class].cold_regions = region->next;
-  }
-  if (region->next != nullptr) region->next->previous = region->previous;
-  region->previous = region->next = nullptr;
+  *region->link = region->next;
+  if (region->next != nullptr) region->next->link = region->link;
 }
 
-void PageHeap::AddTo(PagePoolStats& stats) const noexcept {
+PagePoolStats PageHeap::stats() const noexcept {
   std::lock_guard lock(mutex_);
-  stats.bytes_retained += stats_.bytes_retained;
-  stats.bytes_cold += stats_.bytes_cold;
-  stats.bytes_mapped += stats_.bytes_mapped;
-  stats.bytes_huge_advised += stats_.bytes_huge_advised;
-  stats.regions_mapped += stats_.regions_mapped;
-  stats.regions_unmapped += stats_.regions_unmapped;
-  stats.bytes_decommitted += stats_.bytes_decommitted;
-  stats.refusals += stats_.refusals;
+  return stats_;
 }
 
 }  // namespace harena::mem_internal

@@ -46,6 +46,12 @@ class PageHeap {
   /// Returns the bytes given back.
   size_t Decay(uint64_t before_ms) noexcept;
 
+  /// What lies free here is resident and charged to nobody. It may not come on top of all that the
+  /// budget allows, or a system with little more memory than that kills the process: so after
+  /// memory was taken that was not resident before, what has been free for long goes back, and if
+  /// that is not enough, all of it. Nothing where the budget has no limit.
+  void KeepFreeWithinBudget() noexcept;
+
   /// The retention bound, which may change at any time; it is held to by the next Put().
   void SetRetainedBytesMax(size_t bytes) noexcept {
     retained_bytes_max_.store(bytes, std::memory_order_relaxed);
@@ -54,7 +60,8 @@ class PageHeap {
     return retained_bytes_max_.load(std::memory_order_relaxed);
   }
 
-  void AddTo(PagePoolStats& stats) const noexcept;
+  /// The heap's share; the rest is zero.
+  PagePoolStats stats() const noexcept;
 
   /// Around fork(): no other thread is inside meanwhile, but blocks that one is just giving to the
   /// system are in no list.
@@ -85,6 +92,7 @@ class PageHeap {
   void MarkCold(void* block) noexcept;
   void Insert(uint32_t size_class, void* const* blocks, size_t count, uint64_t used_ms) noexcept;
   uint32_t OldestClass(uint32_t preferred) const noexcept;
+  bool IsWithinBudget() const noexcept;
   void ForgetRegion(Region* region) noexcept;
   void Link(Region* region) noexcept;
   void Unlink(Region* region) noexcept;

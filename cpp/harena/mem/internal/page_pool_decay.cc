@@ -2,7 +2,6 @@
 #include <mutex>
 
 #include "harena/base/check.h"
-#include "harena/mem/internal/pool_registry.h"
 #include "harena/mem/internal/thread_cache.h"
 #include "harena/mem/page_pool.h"
 

@@ -1,19 +1,19 @@
-// One thread's free blocks of one pool.
+// The free blocks that threads keep, and the registry of the pools that they are of.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <type_traits>
 
 #include "harena/mem/internal/page_heap.h"
-
-namespace harena {
-class PagePool;
-}
+#include "harena/mem/page_pool.h"
 
 namespace harena::mem_internal {
 
+/// One thread's free blocks of one pool.
 /// Thread rule: only its thread allocates and frees through it, but the pool may empty it from
 /// another thread when it has been idle. Both take `busy` for the few instructions they need;
 /// neither ever waits: whoever finds it taken goes to the heap instead. (Who ends a cache, or
@@ -48,5 +48,22 @@ struct alignas(64) ThreadCache {
   std::array<Stack, kSizeClassesMax> stacks;
   ThreadCache* next = nullptr;  // guarded by the registry's mutex
 };
+
+/// The pools of the process by index. The mutex guards these places, which caches belong to which
+/// pool, and the pools' lists of caches.
+/// Thread rule: the mutex is taken when a thread first uses a pool, when a thread or a pool ends,
+/// for decay and by fork(), never to allocate. It is ordered before the caches' locks and the
+/// heaps' mutexes.
+/// Lifetime rule: never destroyed, because threads may end after static destruction.
+struct PoolRegistry {
+  std::mutex mutex;
+  std::array<std::atomic<PagePool*>, PagePool::kPoolsMax> pools{};
+};
+static_assert(std::is_trivially_destructible_v<PoolRegistry>);
+
+inline PoolRegistry& TheRegistry() noexcept {
+  static constinit PoolRegistry registry;
+  return registry;
+}
 
 }  // namespace harena::mem_internal

@@ -20,34 +20,36 @@ std::optional<CallMessages> CallMessages::TryMake(Method& method, Refusal* refus
   try {
     std::optional<Scope> scope = method.scopes().TryAcquire(refusal);
     if (!scope) return std::nullopt;
-    const Made made = Make(method, *scope);
-    return CallMessages(std::move(*scope), made);
+    return CallMessages(method, std::move(*scope));
   } catch (const std::bad_alloc& exceeded) {
     *refusal = RefusalOf(exceeded);
     return std::nullopt;
   }
 }
 
-CallMessages::Made CallMessages::Make(Method& method, Scope& scope) {
+CallMessages::CallMessages(Method& method, Scope scope) : scope_(std::move(scope)) {
   // The scope's own mode: another thread may be changing the method's.
-  switch (method.Serve(scope.mode())) {
+  switch (method.Serve(scope_.mode())) {
     case Mode::kHeap:
+      request_ = NewOnHeap(scope_, method.request_prototype());
+      response_ = NewOnHeap(scope_, method.response_prototype());
       break;
     case Mode::kArena:
     case Mode::kPages:
     case Mode::kCodec: {
-      MessageArena& arena = MessageArena::Of(scope);
-      const BudgetFrame frame(scope.budget());
-      return {method.request_prototype().New(&arena.arena()),
-              method.response_prototype().New(&arena.arena()), &arena};
+      arena_ = &MessageArena::Of(scope_);
+      const BudgetFrame frame(scope_.budget());
+      request_ = method.request_prototype().New(&arena_->arena());
+      response_ = method.response_prototype().New(&arena_->arena());
+      break;
     }
     case Mode::kReuse: {
-      const MessageKeeper::Pair pair = method.keeper().Take(scope);
-      return {pair.request, pair.response, nullptr};
+      const MessageKeeper::Pair pair = method.keeper().Take(scope_);
+      request_ = pair.request;
+      response_ = pair.response;
+      break;
     }
   }
-  return {NewOnHeap(scope, method.request_prototype()),
-          NewOnHeap(scope, method.response_prototype()), nullptr};
 }
 
 ParseResult CallMessages::Parse(google::protobuf::io::ZeroCopyInputStream& input, size_t wire_bytes,

@@ -79,23 +79,12 @@ class CallMessages {
   }
 
  private:
-  struct Made {
-    google::protobuf::MessageLite* request;
-    google::protobuf::MessageLite* response;
-    MessageArena* arena;
-  };
-  static Made Make(Method& method, Scope& scope);
-
-  CallMessages(Scope scope, const Made& made) noexcept
-      : scope_(std::move(scope)),
-        request_(made.request),
-        response_(made.response),
-        arena_(made.arena) {}
+  CallMessages(Method& method, Scope scope);
 
   Scope scope_;
-  google::protobuf::MessageLite* request_;
-  google::protobuf::MessageLite* response_;
-  MessageArena* arena_;  // of both; null in modes `heap` and `reuse`
+  google::protobuf::MessageLite* request_ = nullptr;
+  google::protobuf::MessageLite* response_ = nullptr;
+  MessageArena* arena_ = nullptr;  // of both; null in modes `heap` and `reuse`
 };
 
 }  // namespace harena::pb

@@ -19,22 +19,20 @@ namespace harena::pb {
 using google::protobuf::Arena;
 using google::protobuf::MessageLite;
 
+namespace {
+
+struct ArenaEnd {
+  void operator()(Arena* arena) const noexcept { EndArena(*arena, end); }
+  const ScopeEnd* end = nullptr;  // of the sampled scope whose it was
+};
+
+}  // namespace
+
 struct MessageKeeper::Instance {
-  // By EndArena(), also when the messages cannot be made.
-  struct ArenaEnd {
-    explicit ArenaEnd(const google::protobuf::ArenaOptions& options)
-        : arena(*::new (place) Arena(options)) {}
-    ~ArenaEnd() { EndArena(arena, end); }
-
-    alignas(Arena) std::byte place[sizeof(Arena)];
-    Arena& arena;
-    const ScopeEnd* end = nullptr;  // of the sampled scope whose it was
-  };
-
   Instance(const State& state, PagePool& pool, WhenRefused when_refused);
 
-  ArenaEnd arena_end;
-  Arena& arena;
+  alignas(Arena) std::byte place[sizeof(Arena)];
+  std::unique_ptr<Arena, ArenaEnd> arena;  // ends also when the messages cannot be made
   MessageLite* request;
   MessageLite* response;
   bool fresh = true;
@@ -80,7 +78,7 @@ struct MessageKeeper::Kept {
     if (Refusals() == refusals_before && !sampled) {
       state->Return(std::move(instance), outside.bytes());
     } else {
-      instance->arena_end.end = ending.end;
+      instance->arena.get_deleter().end = ending.end;
       state->Drop(std::move(instance));
     }
   }
@@ -99,23 +97,22 @@ struct MessageKeeper::Kept {
 };
 
 MessageKeeper::Instance::Instance(const State& state, PagePool& pool, WhenRefused when_refused)
-    : arena_end(EndedArenaOptions(pool, when_refused)),
-      arena(arena_end.arena),
-      request(state.request_prototype.New(&arena)),
-      response(state.response_prototype.New(&arena)) {}
+    : arena(::new (place) Arena(EndedArenaOptions(pool, when_refused))),
+      request(state.request_prototype.New(arena.get())),
+      response(state.response_prototype.New(arena.get())) {}
 
 bool MessageKeeper::State::WorthKeeping(const Instance& instance) const noexcept {
-  if (instance.arena.SpaceAllocated() > options.reuse_bytes_max) return false;
+  if (instance.arena->SpaceAllocated() > options.reuse_bytes_max) return false;
   if (instance.outside_bytes_max > options.reuse_bytes_max) return false;
   const size_t usual_bytes =
       std::max(fresh_bytes.Percentile(90), options.pool().options().page_bytes);
-  return static_cast<double>(instance.arena.SpaceUsed()) <=
+  return static_cast<double>(instance.arena->SpaceUsed()) <=
          options.reuse_growth_max * static_cast<double>(usual_bytes);
 }
 
 void MessageKeeper::State::Return(std::unique_ptr<Instance> instance,
                                   size_t request_bytes) noexcept {
-  if (std::exchange(instance->fresh, false)) fresh_bytes.Record(instance->arena.SpaceUsed());
+  if (std::exchange(instance->fresh, false)) fresh_bytes.Record(instance->arena->SpaceUsed());
   // The size that serializing left behind; computing it anew would cost a pass over the message.
   const int response_bytes = instance->response->GetCachedSize();
   instance->outside_bytes_max += request_bytes + static_cast<size_t>(std::max(response_bytes, 0));
@@ -172,7 +169,7 @@ MessageKeeper::Pair MessageKeeper::Take(Scope& scope) {
   }
   Budget& budget = scope.budget();
   if (kept->instance != nullptr) {
-    const size_t held_bytes = sizeof(Instance) + kept->instance->arena.SpaceAllocated();
+    const size_t held_bytes = sizeof(Instance) + kept->instance->arena->SpaceAllocated();
     // One that holds more than this request may take is of no use to it.
     if (!budget.TryCharge(held_bytes)) state_->Drop(std::move(kept->instance));
   }
@@ -204,7 +201,7 @@ MessageKeeperStats MessageKeeper::stats() const {
   std::lock_guard lock(state_->mutex);
   MessageKeeperStats stats = state_->counts;
   stats.instances_idle = state_->idle.size();
-  for (const auto& instance : state_->idle) stats.bytes_idle += instance->arena.SpaceAllocated();
+  for (const auto& instance : state_->idle) stats.bytes_idle += instance->arena->SpaceAllocated();
   return stats;
 }
 

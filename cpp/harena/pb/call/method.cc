@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "harena/base/log.h"
 
@@ -17,19 +18,25 @@ size_t IndexOf(const Refusal& refusal) noexcept {
                              kLimits.begin());
 }
 
+// The limits that `options` set on a request's parse.
+std::vector<const char*> LimitsOf(const Options& options) {
+  std::vector<const char*> limits;
+  if (options.request_bytes_max != kUnlimitedBytes) limits.push_back(kRequestBytesMax);
+  if (options.depth_max != 0) limits.push_back(kDepthMax);
+  if (options.decode_limits().has_ratio()) limits.push_back(kDecodedRatioMax);
+  return limits;
+}
+
 }  // namespace
 
 std::optional<std::string> WhyNotParsedBy(std::string_view framework, const Options& options) {
-  if (options.mode != Mode::kReuse) return std::nullopt;
-  const char* limit = options.request_bytes_max != kUnlimitedBytes ? kRequestBytesMax
-                      : options.depth_max != 0                     ? kDepthMax
-                      : options.decode_limits().has_ratio()        ? kDecodedRatioMax
-                                                                   : nullptr;
-  if (limit == nullptr) return std::nullopt;
-  return "mode reuse cannot hold " + std::string(limit) + " under " + std::string(framework) +
+  const std::vector<const char*> limits = LimitsOf(options);
+  if (options.mode != Mode::kReuse || limits.empty()) return std::nullopt;
+  return std::string("mode reuse cannot hold ") + limits.front() + " under " +
+         std::string(framework) +
          ", which parses kept messages in frames of its own; choose codec, pages or arena, or "
          "leave " +
-         limit + " out";
+         limits.front() + " out";
 }
 
 Method::Method(std::string name, const Options& options,
@@ -70,12 +77,8 @@ void Method::SayWhatIsServedOtherwise(std::string_view framework) const {
   const std::string why =
       " does not hold while its requests are parsed: " + std::string(request_.GetTypeName()) +
       " was generated without the codec, and " + std::string(framework) + " parses it";
-  if (options.request_bytes_max != kUnlimitedBytes) {
-    Log(Severity::kWarning, name_ + ": request_bytes_max" + why);
-  }
-  if (options.depth_max != 0) Log(Severity::kWarning, name_ + ": depth_max" + why);
-  if (options.decode_limits().has_ratio()) {
-    Log(Severity::kWarning, name_ + ": decoded_ratio_max" + why);
+  for (const char* const limit : LimitsOf(options)) {
+    Log(Severity::kWarning, name_ + ": " + limit + why);
   }
 }
 

@@ -23,10 +23,6 @@ bool SurvivesClear(const Message& prototype, const FieldDescriptor& field) {
   return message->GetReflection()->MutableMessage(message, &field) == before;
 }
 
-const Message& PrototypeOf(const Message& parent, const FieldDescriptor& field) {
-  return *parent.GetReflection()->GetMessageFactory()->GetPrototype(field.message_type());
-}
-
 }  // namespace
 
 std::optional<std::string> WhyNotReusable(const Message& prototype) {
@@ -46,7 +42,9 @@ std::optional<std::string> WhyNotReusable(const Message& prototype) {
                     ? "a message in a oneof is not kept by this version of protobuf"
                     : "declare it `optional`");
       }
-      if (seen.insert(field.message_type()).second) open.push_back(&PrototypeOf(message, field));
+      if (!seen.insert(field.message_type()).second) continue;
+      open.push_back(
+          message.GetReflection()->GetMessageFactory()->GetPrototype(field.message_type()));
     }
   }
   return std::nullopt;

@@ -2,12 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
-#include <optional>
-#include <string>
 
 #include "harena/scope/decode_limits.h"
-#include "harena/scope/mode.h"
 #include "harena/scope/options.h"
 
 namespace harena::scope_internal {
@@ -17,62 +13,49 @@ namespace harena::scope_internal {
 /// Thread rule: any thread; Store() one at a time.
 class LiveOptions {
  public:
-  explicit LiveOptions(const Options& initial) : initial_(initial) { Store(initial); }
+  explicit LiveOptions(const Options& initial) : initial_(initial), live_(initial) {}
 
-  Mode mode() const noexcept { return mode_.load(std::memory_order_relaxed); }
-  size_t request_bytes_max() const noexcept {
-    return request_bytes_max_.load(std::memory_order_relaxed);
-  }
-  size_t first_block_bytes() const noexcept {
-    return first_block_bytes_.load(std::memory_order_relaxed);
+  /// One of those that Copy() names.
+  template <typename T>
+  T Get(T Options::*option) const noexcept {
+    return std::atomic_ref(live_.*option).load(std::memory_order_relaxed);
   }
   DecodeLimits decode_limits() const noexcept {
-    return {.ratio_max = decoded_ratio_max_.load(std::memory_order_relaxed),
-            .floor_bytes = decoded_floor_bytes_.load(std::memory_order_relaxed),
-            .depth_max = depth_max_.load(std::memory_order_relaxed)};
+    return {.ratio_max = Get(&Options::decoded_ratio_max),
+            .floor_bytes = Get(&Options::decoded_floor_bytes),
+            .depth_max = Get(&Options::depth_max)};
   }
-  size_t quarantine_one_in() const noexcept { return initial_.quarantine_one_in; }
+  /// Where blocks come from, which cannot change.
   PagePool& pool() const noexcept { return initial_.pool(); }
 
   Options Load() const {
     Options options = initial_;
-    options.mode = mode();
-    options.request_bytes_max = request_bytes_max();
-    const DecodeLimits limits = decode_limits();
-    options.decoded_ratio_max = limits.ratio_max;
-    options.decoded_floor_bytes = limits.floor_bytes;
-    options.depth_max = limits.depth_max;
-    options.first_block_bytes = first_block_bytes();
-    options.first_block_bytes_max = first_block_bytes_max_.load(std::memory_order_relaxed);
-    options.first_block_percentile = first_block_percentile_.load(std::memory_order_relaxed);
+    Copy(live_, options);
     return options;
   }
 
-  /// What of `changed` cannot be changed any more; nullopt when all can.
-  std::optional<std::string> WhyFixed(const Options& changed) const;
-
-  /// REQUIRES: WhyFixed(options) and options.Validate() find nothing.
-  void Store(const Options& options) noexcept {
-    mode_.store(options.mode, std::memory_order_relaxed);
-    request_bytes_max_.store(options.request_bytes_max, std::memory_order_relaxed);
-    decoded_ratio_max_.store(options.decoded_ratio_max, std::memory_order_relaxed);
-    decoded_floor_bytes_.store(options.decoded_floor_bytes, std::memory_order_relaxed);
-    depth_max_.store(options.depth_max, std::memory_order_relaxed);
-    first_block_bytes_.store(options.first_block_bytes, std::memory_order_relaxed);
-    first_block_bytes_max_.store(options.first_block_bytes_max, std::memory_order_relaxed);
-    first_block_percentile_.store(options.first_block_percentile, std::memory_order_relaxed);
-  }
+  /// Takes over what may change. REQUIRES: options.Validate() finds nothing.
+  void Store(Options options) noexcept { Copy(options, live_); }
 
  private:
+  static void Copy(Options& from, Options& to) noexcept {
+    const auto copy = [&](auto Options::*option) {
+      std::atomic_ref(to.*option)
+          .store(std::atomic_ref(from.*option).load(std::memory_order_relaxed),
+                 std::memory_order_relaxed);
+    };
+    copy(&Options::mode);
+    copy(&Options::request_bytes_max);
+    copy(&Options::decoded_ratio_max);
+    copy(&Options::decoded_floor_bytes);
+    copy(&Options::depth_max);
+    copy(&Options::first_block_bytes);
+    copy(&Options::first_block_bytes_max);
+    copy(&Options::first_block_percentile);
+  }
+
   const Options initial_;
-  std::atomic<Mode> mode_;
-  std::atomic<size_t> request_bytes_max_;
-  std::atomic<double> decoded_ratio_max_;
-  std::atomic<size_t> decoded_floor_bytes_;
-  std::atomic<int> depth_max_;
-  std::atomic<size_t> first_block_bytes_;
-  std::atomic<size_t> first_block_bytes_max_;
-  std::atomic<double> first_block_percentile_;
+  mutable Options live_;  // touched atomically; an atomic_ref needs it mutable
 };
 
 }  // namespace harena::scope_internal

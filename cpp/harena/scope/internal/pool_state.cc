@@ -20,27 +20,33 @@ size_t PoolState::LearnedFirstBlockBytes() const noexcept {
 void PoolState::RecordEnd(const ScopeUse& use, ThreadCounts& of_thread) noexcept {
   const uint64_t count = profile.Record(use.bytes_used);
   if (HARENA_UNLIKELY((count % kScopesPerSizing == 0 || count <= 4) &&
-                      options.first_block_bytes() == 0)) {
+                      options.Get(&Options::first_block_bytes) == 0)) {
     first_block_bytes.store(LearnedFirstBlockBytes(), std::memory_order_relaxed);
   }
   of_thread.AddEnd(use);
 }
 
-void LeavePoolState::operator()(PoolState* state) const noexcept { PoolState::Leave(state); }
+bool PoolState::AllReleased() const noexcept {
+  uint64_t released = 0;
+  counts.ForEach([&](const ThreadCounts& of_thread) {
+    for (const auto& count : of_thread.released) released += count.load(std::memory_order_acquire);
+  });
+  return released == counts.Sum(&ThreadCounts::made);
+}
 
-void PoolState::Leave(PoolState* state) noexcept {
+void LeavePoolState::operator()(PoolState* state) const noexcept {
   // Those that were left with scopes. Never destroyed: pools may be static objects.
   static NeverDestroyed<ForkMutex> mutex;
   static constinit PoolState* newest_left = nullptr;
   std::lock_guard lock(*mutex);
-  state->next_left_ = std::exchange(newest_left, state);
+  state->next_left = std::exchange(newest_left, state);
   for (PoolState** link = &newest_left; *link != nullptr;) {
     PoolState* const left = *link;
     if (left->AllReleased()) {
-      *link = left->next_left_;
+      *link = left->next_left;
       delete left;
     } else {
-      link = &left->next_left_;
+      link = &left->next_left;
     }
   }
 }

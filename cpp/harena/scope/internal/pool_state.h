@@ -1,6 +1,8 @@
 // What a ScopePool shares with its scopes, so that they may outlive it.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,14 +11,35 @@
 #include <string_view>
 
 #include "harena/base/fork_mutex.h"
+#include "harena/scope/histogram.h"
 #include "harena/scope/internal/detached_list.h"
 #include "harena/scope/internal/live_options.h"
 #include "harena/scope/internal/scope_counts.h"
-#include "harena/scope/internal/step_times.h"
 #include "harena/scope/options.h"
 #include "harena/scope/profile.h"
 
 namespace harena::scope_internal {
+
+/// How long one step takes, of the scopes that are timed.
+/// Thread rule: any thread. Shared by all threads: it is added to by one scope in many.
+class StepTimes {
+ public:
+  void Add(uint64_t nanos) noexcept {
+    counts_[DurationHistogram::BucketOf(nanos)].fetch_add(1, std::memory_order_relaxed);
+    nanos_.fetch_add(nanos, std::memory_order_relaxed);
+  }
+
+  DurationHistogram histogram() const noexcept {
+    DurationHistogram all;
+    std::copy(counts_.begin(), counts_.end(), all.counts.begin());
+    return all;
+  }
+  uint64_t nanos() const noexcept { return nanos_.load(std::memory_order_relaxed); }
+
+ private:
+  std::array<std::atomic<uint64_t>, DurationHistogram::kBuckets> counts_{};
+  std::atomic<uint64_t> nanos_{0};
+};
 
 /// Lifetime rule: of its pool and of every scope that was made there, none of which counts owners:
 /// two locked instructions per scope that all threads would meet at. Instead each scope is counted
@@ -57,17 +80,10 @@ struct PoolState {
     of_thread.Add(of_thread.released[BlocksHistogram::BucketOf(blocks)], 1,
                   std::memory_order_release);
   }
+  /// REQUIRES: no scope is made any more.
+  bool AllReleased() const noexcept;
 
-  /// Ends `state` now, or once its last scope is released. Thread rule: any thread.
-  static void Leave(PoolState* state) noexcept;
-
- private:
-  // REQUIRES: no scope is made any more.
-  bool AllReleased() const noexcept {
-    return counts.SumReleased() == counts.Sum(&ThreadCounts::made);
-  }
-
-  PoolState* next_left_ = nullptr;
+  PoolState* next_left = nullptr;  // of those that were left with scopes
 };
 
 }  // namespace harena::scope_internal

@@ -110,15 +110,6 @@ class ScopeCounts {
     return sum;
   }
 
-  /// The scopes released, over all threads.
-  uint64_t SumReleased() const noexcept {
-    uint64_t sum = 0;
-    ForEach([&](const ThreadCounts& counts) {
-      for (const auto& count : counts.released) sum += count.load(std::memory_order_acquire);
-    });
-    return sum;
-  }
-
   template <typename Visit>
   void ForEach(Visit visit) const {
     visit(shared_);
