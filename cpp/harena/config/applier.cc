@@ -64,22 +64,19 @@ std::vector<Applier::Change> Applier::Plan(const Config& config, bool only_new,
                                            Problems& problems) {
   std::erase_if(states_, [](const auto& entry) { return entry.first.expired(); });
   std::vector<Change> changes;
-  pb::ForEachServedMethods([&](pb::ServedMethods& served) {
-    for (const auto& method : served.methods()) {
-      const Options before = method->scopes().options();
-      const auto [entry, is_new] = states_.try_emplace(method, State{before, {}});
-      if (only_new && !is_new) continue;
-      const Settings wanted = config.For(method->name());
-      auto edit = EditTo(wanted, entry->second.applied, entry->second.code);
-      Options after = before;
-      edit(after);
-      if (const auto reason = method->scopes().WhyNot(after)) {
-        Add(problems, PlaceOfReason(wanted, *reason, config.name()),
-            method->name() + ": " + *reason);
-        continue;
-      }
-      changes.push_back({method, wanted, std::move(edit)});
+  pb::ForEachServedMethod([&](const auto& method, const pb::ServedMethods&) {
+    const Options before = method->scopes().options();
+    const auto [entry, is_new] = states_.try_emplace(method, State{before, {}});
+    if (only_new && !is_new) return;
+    const Settings wanted = config.For(method->name());
+    auto edit = EditTo(wanted, entry->second.applied, entry->second.code);
+    Options after = before;
+    edit(after);
+    if (const auto reason = method->scopes().WhyNot(after)) {
+      Add(problems, PlaceOfReason(wanted, *reason, config.name()), method->name() + ": " + *reason);
+      return;
     }
+    changes.push_back({method, wanted, std::move(edit)});
   });
   Sort(problems);
   return changes;
@@ -128,9 +125,8 @@ void Applier::ApplyProcess(const Config& config) {
 
 Problems Applier::Warnings(const Config& config) {
   std::vector<std::string> served;
-  pb::ForEachServedMethods([&](pb::ServedMethods& methods) {
-    for (const auto& method : methods.methods()) served.push_back(method->name());
-  });
+  pb::ForEachServedMethod(
+      [&](const auto& method, const pb::ServedMethods&) { served.push_back(method->name()); });
   Problems warnings;
   for (const std::string& name : config.methods()) {
     if (std::find(served.begin(), served.end(), name) != served.end()) continue;

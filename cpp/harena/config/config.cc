@@ -1,5 +1,6 @@
 #include "harena/config/config.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -65,9 +66,7 @@ std::optional<Config> Config::With(const std::vector<Override>& overrides,
   Config laid = *this;
   for (const Override& each : overrides) {
     const Place place{.source = each.source};
-    bool known = false;
-    for (const std::string& key : AllKeys()) known = known || key == each.key;
-    if (!known) {
+    if (std::find(AllKeys().begin(), AllKeys().end(), each.key) == AllKeys().end()) {
       AddUnknown(found, place, "setting", each.key, AllKeys());
     } else if (auto value = ReadValue(each.key, each.text, place, found)) {
       laid.overrides_.insert_or_assign(each.key, *std::move(value));
@@ -106,8 +105,7 @@ Settings Config::For(std::string_view method) const {
 }
 
 Settings Config::Process() const {
-  Settings settings = Over(process_, pool_);
-  settings = Over(std::move(settings), Only(overrides_, Section::kProcess));
+  Settings settings = Over(process_, Only(overrides_, Section::kProcess));
   return Over(std::move(settings), Only(overrides_, Section::kPagePool));
 }
 

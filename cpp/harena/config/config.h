@@ -88,8 +88,7 @@ class Config {
   void Check(Problems& problems) const;
 
   std::string name_;
-  Settings process_;
-  Settings pool_;
+  Settings process_;  // the page pool's too
   Settings defaults_;
   Settings overrides_;
   std::vector<Method> methods_;

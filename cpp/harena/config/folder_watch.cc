@@ -26,18 +26,16 @@ FolderWatch::~FolderWatch() {
 
 void FolderWatch::Follow(const std::set<std::string>& folders) {
   if (notifier_ < 0) return;
-  std::map<std::string, int> followed;
+  std::set<int> followed;
   for (const std::string& folder : folders) {
     // The same number as before for a folder that is watched already.
     const int watch = inotify_add_watch(notifier_, folder.c_str(),
                                         IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE |
                                             IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF);
-    if (watch >= 0) followed.emplace(folder, watch);
+    if (watch >= 0) followed.insert(watch);
   }
-  for (const auto& [folder, watch] : watches_) {
-    bool still = false;
-    for (const auto& [name, number] : followed) still = still || number == watch;
-    if (!still) inotify_rm_watch(notifier_, watch);
+  for (const int watch : watches_) {
+    if (!followed.contains(watch)) inotify_rm_watch(notifier_, watch);
   }
   watches_ = std::move(followed);
 }

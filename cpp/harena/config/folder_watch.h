@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <set>
 #include <string>
 
@@ -28,7 +27,7 @@ class FolderWatch {
  private:
   int notifier_;  // -1 where there is none
   int waker_;
-  std::map<std::string, int> watches_;
+  std::set<int> watches_;
 };
 
 }  // namespace harena::config

@@ -178,7 +178,7 @@ class Reader {
               } else if (key == kProcessBytesMaxKey) {
                 Setting(Section::kProcess, config_.process_, key, at, value);
               } else if (key == kPagePoolKey) {
-                config_.pool_ = ReadSection(key, Section::kPagePool, at, value);
+                config_.process_.merge(ReadSection(key, Section::kPagePool, at, value));
               } else if (key == kDefaultsKey) {
                 config_.defaults_ = ReadSection(key, Section::kMethod, at, value);
               } else if (key == kMethodsKey) {

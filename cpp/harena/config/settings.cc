@@ -57,16 +57,12 @@ std::optional<double> ReadReal(std::string_view text) {
 // A way to write a value. `read` answers whether the text is one.
 struct Kind {
   std::string unset;  // the word for none, or ""
-  std::string want;   // completes `x is "..."; write `
+  std::string want;   // what else completes `x is "..."; write `
   std::function<bool(std::string_view text, Value& value)> read;
 };
 
-std::string Or(const std::string& want, const std::string& unset) {
-  return unset.empty() ? want : want + ", or " + unset;
-}
-
 Kind Size(const std::string& unset, int64_t least) {
-  return {unset, Or(std::string(kSizes) + (least > 0 ? ", not 0" : ""), unset),
+  return {unset, std::string(kSizes) + (least > 0 ? ", not 0" : ""),
           [=](std::string_view text, Value& value) {
             const auto bytes = ReadWithUnit(text, kByteUnits);
             value.integer = bytes.value_or(0);
@@ -85,8 +81,7 @@ Kind Duration() {
 }
 
 Kind Count(const std::string& unset, int64_t least, int64_t most) {
-  return {unset,
-          Or("a whole number from " + std::to_string(least) + " to " + std::to_string(most), unset),
+  return {unset, "a whole number from " + std::to_string(least) + " to " + std::to_string(most),
           [=](std::string_view text, Value& value) {
             const auto count = ReadInteger(text);
             value.integer = count.value_or(0);
@@ -95,7 +90,7 @@ Kind Count(const std::string& unset, int64_t least, int64_t most) {
 }
 
 Kind Real(const std::string& unset, bool (*allowed)(double), const std::string& want) {
-  return {unset, Or(want, unset), [=](std::string_view text, Value& value) {
+  return {unset, want, [=](std::string_view text, Value& value) {
             const auto real = ReadReal(text);
             value.real = real.value_or(0);
             return real && allowed(*real);
@@ -208,7 +203,9 @@ std::optional<Value> ReadValue(std::string_view key, std::string_view text, cons
     return value;
   }
   if (kind.read(text, value)) return value;
-  Add(problems, place, std::string(key) + " is " + Quote(text) + "; write " + kind.want);
+  Add(problems, place,
+      std::string(key) + " is " + Quote(text) + "; write " + kind.want +
+          (kind.unset.empty() ? "" : ", or " + kind.unset));
   return std::nullopt;
 }
 

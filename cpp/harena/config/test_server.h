@@ -8,6 +8,7 @@
 #include <google/protobuf/empty.pb.h>
 
 #include "harena/pb/admin/method_set.h"
+#include "harena/pb/admin/served_methods.h"
 
 namespace harena::config {
 

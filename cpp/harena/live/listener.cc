@@ -1,15 +1,12 @@
 #include "harena/live/listener.h"
 
-#include <chrono>
-#include <condition_variable>
 #include <cstdlib>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "harena/live/internal/guard.h"
 #include "harena/live/internal/handler.h"
 #include "harena/live/internal/http_server.h"
+#include "harena/mem/background_decay.h"
 
 namespace harena::live {
 namespace {
@@ -24,32 +21,11 @@ std::string TokenOf(const ListenerOptions& options) {
 
 struct Listener::Running {
   Running(const internal::Endpoint& endpoint, internal::Guard guard)
-      : handler(std::move(guard)), server(endpoint, handler), ticker([this] { Tick(); }) {}
-
-  ~Running() {
-    {
-      std::lock_guard lock(mutex);
-      ending = true;
-    }
-    changed.notify_all();
-    ticker.join();
-  }
-
-  void Tick() {
-    std::unique_lock lock(mutex);
-    while (!changed.wait_for(lock, internal::Timeline::kInterval, [this] { return ending; })) {
-      lock.unlock();
-      handler.Tick();
-      lock.lock();
-    }
-  }
+      : handler(std::move(guard)), server(endpoint, handler) {}
 
   internal::Handler handler;
   internal::HttpServer server;
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool ending = false;
-  std::thread ticker;
+  BackgroundDecay ticker{internal::Timeline::kInterval, [this] { handler.Tick(); }};
 };
 
 Listener::Listener(const ListenerOptions& options) {

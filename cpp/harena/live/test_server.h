@@ -8,6 +8,7 @@
 
 #include "harena/mem/page_pool.h"
 #include "harena/pb/admin/method_set.h"
+#include "harena/pb/admin/served_methods.h"
 
 namespace harena::live {
 

@@ -35,18 +35,6 @@ CapturedService::CapturedService(pb::Capture& capture, google::protobuf::Service
   }
 }
 
-const google::protobuf::ServiceDescriptor* CapturedService::GetDescriptor() {
-  return service_.GetDescriptor();
-}
-
-const Message& CapturedService::GetRequestPrototype(const MethodDescriptor* method) const {
-  return service_.GetRequestPrototype(method);
-}
-
-const Message& CapturedService::GetResponsePrototype(const MethodDescriptor* method) const {
-  return service_.GetResponsePrototype(method);
-}
-
 void CapturedService::CallMethod(const MethodDescriptor* method, RpcController* controller,
                                  const Message* request, Message* response, Closure* done) {
   const auto found = names_.find(method);

@@ -32,15 +32,21 @@ class CapturedService final : public google::protobuf::Service {
   CapturedService(pb::Capture& capture, google::protobuf::Service& service,
                   const std::set<std::string>& methods);
 
-  const google::protobuf::ServiceDescriptor* GetDescriptor() override;
+  const google::protobuf::ServiceDescriptor* GetDescriptor() override {
+    return service_.GetDescriptor();
+  }
   void CallMethod(const google::protobuf::MethodDescriptor* method,
                   google::protobuf::RpcController* controller,
                   const google::protobuf::Message* request, google::protobuf::Message* response,
                   google::protobuf::Closure* done) override;
   const google::protobuf::Message& GetRequestPrototype(
-      const google::protobuf::MethodDescriptor* method) const override;
+      const google::protobuf::MethodDescriptor* method) const override {
+    return service_.GetRequestPrototype(method);
+  }
   const google::protobuf::Message& GetResponsePrototype(
-      const google::protobuf::MethodDescriptor* method) const override;
+      const google::protobuf::MethodDescriptor* method) const override {
+    return service_.GetResponsePrototype(method);
+  }
 
  private:
   void Begin(const std::string& name, google::protobuf::RpcController& controller) noexcept;

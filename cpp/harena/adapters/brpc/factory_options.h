@@ -36,7 +36,4 @@ struct FactoryOptions {
   std::optional<std::string> Validate() const;
 };
 
-/// What is wrong, under brpc, with options that are valid by themselves.
-std::optional<std::string> WhyNotUnderBrpc(const Options& options);
-
 }  // namespace harena::brpc

@@ -53,9 +53,8 @@ struct State {
   size_t request_bytes_max = 0;
   size_t process_bytes_max = 0;
   size_t reuse_instances_max = 0;
-  size_t page_bytes = 0;
-  size_t thread_cache_bytes_max = 0;
-  size_t retained_bytes_max = 0;
+  PagePoolOptions pool_options;
+  bool own_pool = false;  // a flag says something of it
   bool pool_is_made = false;
   PagePool* pool = nullptr;  // null for PagePool::Default()
 
@@ -65,19 +64,8 @@ struct State {
     return state;
   }
 
-  PagePoolOptions PoolOptions() const {
-    PagePoolOptions options;
-    if (page_bytes != 0) options.page_bytes = page_bytes;
-    if (thread_cache_bytes_max != 0) options.thread_cache_bytes_max = thread_cache_bytes_max;
-    if (retained_bytes_max != 0) options.retained_bytes_max = retained_bytes_max;
-    return options;
-  }
-
   PagePool* Pool() {
-    if (!pool_is_made &&
-        (page_bytes != 0 || thread_cache_bytes_max != 0 || retained_bytes_max != 0)) {
-      pool = new PagePool(PoolOptions());  // as PagePool::Default(), it stays
-    }
+    if (own_pool && !pool_is_made) pool = new PagePool(pool_options);  // as Default(), it stays
     pool_is_made = true;
     return pool;
   }
@@ -140,18 +128,17 @@ bool ChangeReuseInstancesMax(const char*, google::uint64 count) {
   return true;
 }
 
-template <size_t State::*kField>
+template <size_t PagePoolOptions::*kField>
 bool ChangePool(const char* flag, google::uint64 bytes) {
   State& state = State::Get();
   std::lock_guard lock(state.mutex);
-  const size_t before = state.*kField;
-  if (bytes == before) return true;
+  PagePoolOptions changed = state.pool_options;
+  changed.*kField = bytes != 0 ? bytes : PagePoolOptions().*kField;
+  if (changed.*kField == state.pool_options.*kField) return true;
   if (state.pool_is_made) return Refuse(flag, "fixed since the first server has started");
-  state.*kField = bytes;
-  if (auto problem = state.PoolOptions().Validate()) {
-    state.*kField = before;
-    return Refuse(flag, *problem);
-  }
+  if (auto problem = changed.Validate()) return Refuse(flag, *problem);
+  state.pool_options = changed;
+  state.own_pool = true;
   return true;
 }
 
@@ -159,9 +146,10 @@ DEFINE_validator(harena_mode, &ChangeMode);
 DEFINE_validator(harena_request_bytes_max, &ChangeRequestBytesMax);
 DEFINE_validator(harena_process_bytes_max, &ChangeProcessBytesMax);
 DEFINE_validator(harena_reuse_instances_max, &ChangeReuseInstancesMax);
-DEFINE_validator(harena_page_bytes, &ChangePool<&State::page_bytes>);
-DEFINE_validator(harena_thread_cache_bytes_max, &ChangePool<&State::thread_cache_bytes_max>);
-DEFINE_validator(harena_retained_bytes_max, &ChangePool<&State::retained_bytes_max>);
+DEFINE_validator(harena_page_bytes, &ChangePool<&PagePoolOptions::page_bytes>);
+DEFINE_validator(harena_thread_cache_bytes_max,
+                 &ChangePool<&PagePoolOptions::thread_cache_bytes_max>);
+DEFINE_validator(harena_retained_bytes_max, &ChangePool<&PagePoolOptions::retained_bytes_max>);
 
 }  // namespace
 

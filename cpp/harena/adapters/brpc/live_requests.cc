@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <mutex>
 
+#include "harena/adapters/brpc/scope_of.h"
+#include "harena/base/check.h"
+
 namespace harena::brpc {
 namespace {
 
@@ -40,13 +43,24 @@ void RemoveLiveRequest(LiveRequest& request) noexcept {
   }
 }
 
-Scope* FindLiveRequest(const google::protobuf::Message& response) noexcept {
+Scope* FindScope(const google::protobuf::Message& response) noexcept {
   Shard& shard = ShardOf(&response);
   std::lock_guard lock(shard.mutex);
   for (const LiveRequest* request = shard.first; request != nullptr; request = request->next) {
     if (request->response == &response) return request->scope;
   }
   return nullptr;
+}
+
+Scope& ScopeOf(const google::protobuf::Message& response) {
+  Scope* scope = FindScope(response);
+  HARENA_CHECK(
+      scope != nullptr,
+      "ScopeOf: this response has no scope. Pass the response that brpc gave to the handler, "
+      "before `done` runs, of a server whose ServerOptions::rpc_pb_message_factory is a "
+      "harena::brpc::MessageFactory and whose protocol asks it (baidu_std, http, h2); or "
+      "use FindScope()");
+  return *scope;
 }
 
 }  // namespace harena::brpc

@@ -1,4 +1,4 @@
-// Which request a response belongs to.
+// Which request a response belongs to: what ScopeOf() looks up.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -21,7 +21,5 @@ struct LiveRequest {
 /// Lifetime rule: `request` stays where it is until it is removed.
 void AddLiveRequest(LiveRequest& request) noexcept;
 void RemoveLiveRequest(LiveRequest& request) noexcept;
-/// Null when there is no such request, or it has no scope.
-Scope* FindLiveRequest(const google::protobuf::Message& response) noexcept;
 
 }  // namespace harena::brpc

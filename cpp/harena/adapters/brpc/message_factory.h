@@ -16,11 +16,11 @@
 #include "harena/adapters/brpc/method_table.h"
 #include "harena/base/fork_mutex.h"
 #include "harena/pb/admin/method_set.h"
+#include "harena/pb/admin/served_methods.h"
 
 namespace harena::brpc {
 
-class MethodVars;
-class PoolVars;
+class ShownVar;
 
 /// Gives every method of a server its messages, on scopes:
 ///
@@ -34,7 +34,7 @@ class PoolVars;
 /// Thread rule: any thread, any bthread.
 /// Lifetime rule: made with new; the brpc::Server deletes it, one server one factory. It may be
 /// used through a pointer until then. Detached scopes may outlive it.
-class MessageFactory final : public ::brpc::RpcPBMessageFactory, private pb::ServedMethods {
+class MessageFactory final : public ::brpc::RpcPBMessageFactory, private pb::MethodSet {
  public:
   /// REQUIRES: the options, with the flags that are set, are valid (checked; the message says what
   /// is wrong).
@@ -53,35 +53,29 @@ class MessageFactory final : public ::brpc::RpcPBMessageFactory, private pb::Ser
   /// Changes the mode of every method, or of one by its full name, for requests from now on. The
   /// answer says what is wrong (an unknown method, a mode that cannot hold the method's limit);
   /// then nothing has changed.
-  using pb::ServedMethods::SetMode;
+  using pb::MethodSet::SetMode;
   /// Changes request_bytes_max likewise.
-  using pb::ServedMethods::SetRequestBytesMax;
+  using pb::MethodSet::SetRequestBytesMax;
 
   /// Changes any options that may change while the server runs (ScopePool::Change()), likewise.
-  std::optional<std::string> Change(const pb::ServedMethods::Edit& edit) override;
-  std::optional<std::string> Change(std::string_view method,
-                                    const pb::ServedMethods::Edit& edit) override;
+  std::optional<std::string> Change(const Edit& edit) override;
+  std::optional<std::string> Change(std::string_view method, const Edit& edit) override;
 
   /// One entry per method that had a request or was named.
-  using pb::ServedMethods::stats;
+  using pb::MethodSet::stats;
 
  private:
-  const MethodEntry& Cover(const google::protobuf::Service& service,
-                           const google::protobuf::MethodDescriptor& method);
-  const MethodEntry& AddLocked(const google::protobuf::MethodDescriptor& method,
-                               const google::protobuf::Message& request_prototype,
-                               const google::protobuf::Message& response_prototype);
-  std::optional<std::string> CoverByNameLocked(std::string_view name);
-
-  std::string_view framework() const noexcept override { return methods_.framework(); }
-  std::vector<std::shared_ptr<pb::Method>> methods() const override { return methods_.methods(); }
+  // REQUIRES of both: change_ is held.
+  const MethodEntry& Cover(const google::protobuf::MethodDescriptor& method,
+                           const google::protobuf::Message& request_prototype,
+                           const google::protobuf::Message& response_prototype);
+  std::optional<std::string> CoverByName(std::string_view name);
 
   FactoryOptions options_;  // `defaults` change with Change() and are for methods yet to come
   ForkMutex change_;        // held while options_ or the set of methods change
   MethodTable table_;
-  pb::MethodSet methods_{"brpc", &WhyNotUnderBrpc};
-  std::unique_ptr<PoolVars> pool_vars_;
-  std::vector<std::unique_ptr<MethodVars>> vars_;
+  ::brpc::DefaultRpcPBMessageFactory plain_;  // for requests that have no scope
+  std::vector<std::unique_ptr<ShownVar>> vars_;
   pb::Published published_{*this};
 };
 

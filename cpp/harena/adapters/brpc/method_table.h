@@ -9,7 +9,6 @@
 #include <utility>
 
 #include <google/protobuf/descriptor.h>
-#include <google/protobuf/message.h>
 
 #include "harena/pb/call/method.h"
 
@@ -18,6 +17,7 @@ namespace harena::brpc {
 struct MethodEntry {
   const google::protobuf::MethodDescriptor* descriptor = nullptr;
   std::shared_ptr<pb::Method> method;  ///< Null for a method that Harena leaves alone.
+  const MethodEntry* next = nullptr;   ///< The table's own.
 };
 
 /// Entries come and never go.
@@ -28,8 +28,8 @@ class MethodTable {
   MethodTable() = default;
   ~MethodTable() {
     for (auto& first : firsts_) {
-      for (const Node* node = first.load(); node != nullptr;)
-        delete std::exchange(node, node->next);
+      for (const MethodEntry* entry = first.load(); entry != nullptr;)
+        delete std::exchange(entry, entry->next);
     }
   }
   MethodTable(const MethodTable&) = delete;
@@ -37,41 +37,27 @@ class MethodTable {
 
   /// Null when it was not added.
   const MethodEntry* Find(const google::protobuf::MethodDescriptor* descriptor) const noexcept {
-    for (const Node* node = FirstOf(descriptor).load(std::memory_order_acquire); node != nullptr;
-         node = node->next) {
-      if (node->entry.descriptor == descriptor) return &node->entry;
-    }
-    return nullptr;
+    const MethodEntry* entry = firsts_[IndexOf(descriptor)].load(std::memory_order_acquire);
+    while (entry != nullptr && entry->descriptor != descriptor) entry = entry->next;
+    return entry;
   }
 
-  struct Node {
-    MethodEntry entry;
-    const Node* next = nullptr;
-  };
-
-  const MethodEntry& Add(std::unique_ptr<Node> node) noexcept {
-    std::atomic<const Node*>& first = FirstOf(node->entry.descriptor);
-    node->next = first.load(std::memory_order_relaxed);
-    first.store(node.get(), std::memory_order_release);
-    return node.release()->entry;
+  const MethodEntry& Add(std::unique_ptr<MethodEntry> entry) noexcept {
+    std::atomic<const MethodEntry*>& first = firsts_[IndexOf(entry->descriptor)];
+    entry->next = first.load(std::memory_order_relaxed);
+    first.store(entry.get(), std::memory_order_release);
+    return *entry.release();
   }
 
  private:
   static constexpr size_t kListBits = 8;
 
-  size_t IndexOf(const google::protobuf::MethodDescriptor* descriptor) const noexcept {
+  static size_t IndexOf(const google::protobuf::MethodDescriptor* descriptor) noexcept {
     const auto address = reinterpret_cast<uintptr_t>(descriptor);
     return address * uint64_t{0x9e3779b97f4a7c15} >> (64 - kListBits);
   }
-  const std::atomic<const Node*>& FirstOf(
-      const google::protobuf::MethodDescriptor* descriptor) const noexcept {
-    return firsts_[IndexOf(descriptor)];
-  }
-  std::atomic<const Node*>& FirstOf(const google::protobuf::MethodDescriptor* descriptor) noexcept {
-    return firsts_[IndexOf(descriptor)];
-  }
 
-  std::array<std::atomic<const Node*>, size_t{1} << kListBits> firsts_{};
+  std::array<std::atomic<const MethodEntry*>, size_t{1} << kListBits> firsts_{};
 };
 
 }  // namespace harena::brpc

@@ -12,8 +12,8 @@ bthread_key_t key;
 
 Budget* OfBthread() noexcept { return static_cast<Budget*>(bthread_getspecific(key)); }
 
-// Not before somebody needs it: from then on every arena that grows asks.
-void BeginOnce() {
+Budget* Outer() {
+  // Not before somebody needs it: from then on every arena that grows asks.
   static const bool begun = [] {
     HARENA_CHECK(bthread_key_create(&key, nullptr) == 0,
                  "brpc has no bthread_key_t left: create less of them");
@@ -21,10 +21,6 @@ void BeginOnce() {
     return true;
   }();
   static_cast<void>(begun);
-}
-
-Budget* Outer() {
-  BeginOnce();
   return OfBthread();
 }
 

@@ -7,21 +7,14 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/async_unary_call.h>
 
-#include "harena/base/check.h"
-#include "harena/pb/arena/message.h"
-#include "harena/scope/options.h"
-#include "harena/scope/scope_pool.h"
+#include "harena/pb/call/client_messages.h"
 
 namespace harena::grpc {
 
-/// `scope`, checked to be one whose messages may be filled by code that expects no exception.
-inline Scope CheckedForGrpc(Scope scope) {
-  HARENA_CHECK(!scope.messages_may_throw(),
-               "gRPC fills this scope's messages in frames of its own, which no exception may "
-               "cross: take the scope from a CallPool, or make its ScopePool with "
-               "MessagesMayThrow::kNo");
-  return scope;
-}
+/// What is said of a scope whose messages may throw.
+inline constexpr char kMessagesMustNotThrow[] =
+    "gRPC fills this scope's messages in frames of its own, which no exception may cross: take the "
+    "scope from a CallPool, or make its ScopePool with MessagesMayThrow::kNo";
 
 /// Context, request and response of one outgoing call, all on one scope: recycled as a whole when
 /// it ends. Use as arguments of any stub:
@@ -30,29 +23,21 @@ inline Scope CheckedForGrpc(Scope scope) {
 ///   FillIn(call.request());
 ///   grpc::Status status = stub->Rank(&call.context(), call.request(), &call.response());
 ///
+/// The rest is pb::ClientMessages'.
 /// Thread rule: thread-compatible. Lifetime rule: must outlive the call it is used for; for the
-/// callback API keep it until the callback runs. gRPC parses the response in frames of its own,
-/// which no exception may cross, so its memory is counted but not refused.
+/// callback API keep it until the callback runs.
 template <typename Request, typename Response>
-class ClientCall {
+class ClientCall : public pb::ClientMessages<Request, Response> {
  public:
   /// REQUIRES: `scope` is of a ScopePool with MessagesMayThrow::kNo (checked).
-  explicit ClientCall(Scope scope)
-      : scope_(CheckedForGrpc(std::move(scope))),
-        context_(scope_.Create<::grpc::ClientContext>()),
-        request_(scope_.CreateMessage<Request>()),
-        response_(scope_.CreateMessage<Response>()) {}
+  explicit ClientCall(Scope scope, pb::MessageKeeper* keeper = nullptr)
+      : pb::ClientMessages<Request, Response>(std::move(scope), keeper, kMessagesMustNotThrow),
+        context_(this->scope().template Create<::grpc::ClientContext>()) {}
 
   ::grpc::ClientContext& context() noexcept { return *context_; }
-  Request& request() noexcept { return *request_; }
-  Response& response() noexcept { return *response_; }
-  Scope& scope() noexcept { return scope_; }
 
  private:
-  Scope scope_;
   ::grpc::ClientContext* context_;
-  Request* request_;
-  Response* response_;
 };
 
 /// The same for a unary method of an AsyncService, served from a completion queue:
@@ -64,46 +49,23 @@ class ClientCall {
 /// The scope exists before the call arrives, as gRPC wants its request object beforehand.
 /// Lifetime rule: until the tag of Finish() came back.
 template <typename Request, typename Response>
-class ServerCall {
+class ServerCall : public pb::ClientMessages<Request, Response> {
  public:
   /// REQUIRES: `scope` is of a ScopePool with MessagesMayThrow::kNo (checked).
-  explicit ServerCall(Scope scope)
-      : scope_(CheckedForGrpc(std::move(scope))),
-        context_(scope_.Create<::grpc::ServerContext>()),
-        responder_(scope_.Create<::grpc::ServerAsyncResponseWriter<Response>>(context_)),
-        request_(scope_.CreateMessage<Request>()),
-        response_(scope_.CreateMessage<Response>()) {}
+  explicit ServerCall(Scope scope, pb::MessageKeeper* keeper = nullptr)
+      : pb::ClientMessages<Request, Response>(std::move(scope), keeper, kMessagesMustNotThrow),
+        context_(this->scope().template Create<::grpc::ServerContext>()),
+        responder_(
+            this->scope().template Create<::grpc::ServerAsyncResponseWriter<Response>>(context_)) {}
 
   ::grpc::ServerContext& context() noexcept { return *context_; }
   ::grpc::ServerAsyncResponseWriter<Response>& responder() noexcept { return *responder_; }
-  Request& request() noexcept { return *request_; }
-  Response& response() noexcept { return *response_; }
-  Scope& scope() noexcept { return scope_; }
 
  private:
-  Scope scope_;
   ::grpc::ServerContext* context_;
   ::grpc::ServerAsyncResponseWriter<Response>* responder_;
-  Request* request_;
-  Response* response_;
 };
 
-/// Makes calls of one method and learns their sizes. `Call` is a ClientCall or a ServerCall.
-/// Thread rule: any thread. Lifetime rule: calls may outlive it.
-template <typename Call>
-class CallPool {
- public:
-  /// REQUIRES: `options.Validate()` finds nothing (checked).
-  explicit CallPool(const Options& options = {}) : scopes_(options, MessagesMayThrow::kNo) {}
-
-  /// No limit refuses it: where the process's is used up, the call's memory goes beyond it, and is
-  /// counted. Throws std::bad_alloc when the system has no memory.
-  Call Acquire() { return Call(scopes_.Acquire()); }
-
-  ScopePoolStats stats() const noexcept { return scopes_.stats(); }
-
- private:
-  ScopePool scopes_;
-};
+using pb::CallPool;
 
 }  // namespace harena::grpc

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <google/protobuf/message_lite.h>
 #include <grpcpp/support/byte_buffer.h>
@@ -35,14 +34,9 @@ std::optional<std::string> SentWire(InterceptorBatchMethods& batch,
     return std::nullopt;
   }
   try {
-    std::vector<::grpc::Slice> slices;
-    if (!bytes->Dump(&slices).ok()) return std::nullopt;
-    std::string wire;
-    wire.reserve(bytes->Length());
-    for (const ::grpc::Slice& slice : slices) {
-      wire.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-    }
-    return wire;
+    ::grpc::Slice slice;
+    if (!bytes->DumpToSingleSlice(&slice).ok()) return std::nullopt;
+    return std::string(reinterpret_cast<const char*>(slice.begin()), slice.size());
   } catch (const std::exception&) {
     return std::nullopt;
   }

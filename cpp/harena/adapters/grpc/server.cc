@@ -1,11 +1,12 @@
 #include "harena/adapters/grpc/server.h"
 
+#include <grpcpp/support/message_allocator.h>
+
+#include "harena/adapters/grpc/scope_of.h"
 #include "harena/base/check.h"
 #include "harena/base/log.h"
 
 namespace harena::grpc {
-
-Server::~Server() = default;
 
 void Server::Adopt(Installer& installer) {
   for (auto& method : installer.methods_) Add(std::move(method));
@@ -33,6 +34,21 @@ void Server::SayWhatHasNoCodec() const {
   Log(Severity::kInfo,
       "mode codec is served as pages where messages were generated without it (of " +
           std::to_string(wanted) + " methods):" + without);
+}
+
+Scope* FindScope(::grpc::CallbackServerContext& context) noexcept {
+  // A cast across, because the state may belong to somebody else's message allocator.
+  auto* state = dynamic_cast<RequestState*>(context.GetRpcAllocatorState());
+  return state == nullptr ? nullptr : state->scope();
+}
+
+Scope& ScopeOf(::grpc::CallbackServerContext& context) {
+  Scope* scope = FindScope(context);
+  HARENA_CHECK(scope != nullptr,
+               "ScopeOf: this request has no scope; only callback-unary methods of a service that "
+               "was wrapped by harena::grpc::Server have one. Register Server::service(), or use "
+               "FindScope()");
+  return *scope;
 }
 
 }  // namespace harena::grpc

@@ -15,6 +15,7 @@
 #include "harena/adapters/grpc/method.h"
 #include "harena/adapters/grpc/unary_handler.h"
 #include "harena/pb/admin/method_set.h"
+#include "harena/pb/admin/served_methods.h"
 #include "harena/scope/options.h"
 
 namespace harena::grpc {
@@ -124,7 +125,6 @@ class Server : private pb::MethodSet {
     Adopt(installer);
   }
 
-  ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 

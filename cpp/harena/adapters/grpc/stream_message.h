@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "harena/adapters/grpc/call.h"
+#include "harena/base/check.h"
 #include "harena/pb/arena/message.h"
 #include "harena/scope/scope_pool.h"
 
@@ -30,7 +31,8 @@ class StreamMessage {
   Message* Renew() {
     message_ = nullptr;
     scope_.reset();
-    scope_.emplace(CheckedForGrpc(scopes_.Acquire()));
+    scope_.emplace(scopes_.Acquire());
+    HARENA_CHECK(!scope_->messages_may_throw(), kMessagesMustNotThrow);
     message_ = scope_->CreateMessage<Message>();
     return message_;
   }

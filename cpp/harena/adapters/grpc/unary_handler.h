@@ -53,16 +53,18 @@ class UnaryHandler final : public ::grpc::internal::MethodHandler {
     ::grpc::MessageHolder<Slot, Response>* AllocateMessages() override {
       method_->CountRequest();
       Refusal refusal;
-      if (auto* messages = UnaryMessages<Request, Response>::TryMake(method_, &refusal)) {
+      if (auto* messages = pb::CallMessages::TryMakeOnScope<UnaryMessages<Request, Response>>(
+              *method_, &refusal, method_)) {
         return messages;
       }
-      auto* refused = new (std::nothrow) RefusedMessages<Request, Response>(refusal);
+      auto* refused =
+          new (std::nothrow) RefusedMessages<Request, Response>(refusal, /*shared=*/false);
       return refused != nullptr ? refused : &out_of_memory_;
     }
 
    private:
     const std::shared_ptr<Method> method_;
-    SharedRefusedMessages<Request, Response> out_of_memory_;
+    RefusedMessages<Request, Response> out_of_memory_{Refusal(), /*shared=*/true};
   };
 
   ::grpc::ServerUnaryReactor* Serve(::grpc::CallbackServerContext* context, const Slot& slot,

@@ -28,13 +28,6 @@ class UnaryMessages final : public ::grpc::MessageHolder<RequestSlot<Request>, R
     this->set_response(static_cast<Response*>(&messages_.response()));
   }
 
-  /// Null when memory is refused; `*refusal` says why.
-  static UnaryMessages* TryMake(const std::shared_ptr<Method>& method, Refusal* refusal) noexcept {
-    auto messages = pb::CallMessages::TryMake(*method, refusal);
-    if (!messages) return nullptr;
-    return pb::CallMessages::TryMakeOnScope<UnaryMessages>(std::move(*messages), refusal, method);
-  }
-
   Scope* scope() noexcept override { return &messages_.scope(); }
 
   void Release() override {
@@ -49,31 +42,25 @@ class UnaryMessages final : public ::grpc::MessageHolder<RequestSlot<Request>, R
 };
 
 /// A call that there was no memory for: no scope and no messages, only the reason. gRPC hands them
-/// on without looking at them.
-/// Lifetime rule: until gRPC calls Release(), where it was made with `new`.
+/// on without looking at them. A shared one is for any number of calls at once, when there was no
+/// memory for one of their own either.
+/// Thread rule: any thread. Lifetime rule: a shared one must outlive the calls; another one, made
+/// with `new`, ends when gRPC calls Release().
 template <typename Request, typename Response>
-class RefusedMessages : public ::grpc::MessageHolder<RequestSlot<Request>, Response> {
+class RefusedMessages final : public ::grpc::MessageHolder<RequestSlot<Request>, Response> {
  public:
-  explicit RefusedMessages(const Refusal& refusal) noexcept {
+  RefusedMessages(const Refusal& refusal, bool shared) noexcept : shared_(shared) {
     slot_.refusal = refusal;
     this->set_request(&slot_);
   }
   void Release() override {
     slot_.TakeBack();
-    delete this;
+    if (!shared_) delete this;
   }
 
  private:
+  const bool shared_;
   RequestSlot<Request> slot_;
-};
-
-/// The same for any number of calls at once, when there was no memory for that either.
-/// Thread rule: any thread. Lifetime rule: must outlive the calls.
-template <typename Request, typename Response>
-class SharedRefusedMessages final : public RefusedMessages<Request, Response> {
- public:
-  SharedRefusedMessages() noexcept : RefusedMessages<Request, Response>(Refusal()) {}
-  void Release() override {}
 };
 
 }  // namespace harena::grpc

@@ -52,7 +52,8 @@ class BoundedOutput {
 };
 
 template <int kWindowBits>
-Decompressed Inflate(const NoncontiguousBuffer& in, BoundedOutput& out) {
+Decompressed Inflate(const NoncontiguousBuffer& in, size_t bytes_max, NoncontiguousBuffer& out) {
+  BoundedOutput made(bytes_max);
   z_stream stream{};
   if (inflateInit2(&stream, kWindowBits) != Z_OK) return Decompressed::kMalformed;
   const std::unique_ptr<z_stream, decltype(&inflateEnd)> ended(&stream, &inflateEnd);
@@ -60,13 +61,16 @@ Decompressed Inflate(const NoncontiguousBuffer& in, BoundedOutput& out) {
     stream.next_in = reinterpret_cast<Bytef*>(piece->data());
     stream.avail_in = static_cast<uInt>(piece->size());
     do {
-      const std::span<char> room = out.Room();
+      const std::span<char> room = made.Room();
       stream.next_out = reinterpret_cast<Bytef*>(room.data());
       stream.avail_out = static_cast<uInt>(room.size());
       const int result = inflate(&stream, Z_NO_FLUSH);
-      out.Wrote(room.size() - stream.avail_out);
-      if (out.too_long()) return Decompressed::kTooLong;
-      if (result == Z_STREAM_END) return Decompressed::kWhole;
+      made.Wrote(room.size() - stream.avail_out);
+      if (made.too_long()) return Decompressed::kTooLong;
+      if (result == Z_STREAM_END) {
+        out = made.Take();
+        return Decompressed::kWhole;
+      }
       // Z_BUF_ERROR: it can go no further without more of the input.
       if (result != Z_OK && result != Z_BUF_ERROR) return Decompressed::kMalformed;
     } while (stream.avail_in != 0 || stream.avail_out == 0);
@@ -74,7 +78,9 @@ Decompressed Inflate(const NoncontiguousBuffer& in, BoundedOutput& out) {
   return Decompressed::kMalformed;
 }
 
-Decompressed DecompressLz4(const NoncontiguousBuffer& in, BoundedOutput& out) {
+Decompressed DecompressLz4(const NoncontiguousBuffer& in, size_t bytes_max,
+                           NoncontiguousBuffer& out) {
+  BoundedOutput made(bytes_max);
   LZ4F_dctx* context = nullptr;
   if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION))) {
     return Decompressed::kMalformed;
@@ -86,7 +92,7 @@ Decompressed DecompressLz4(const NoncontiguousBuffer& in, BoundedOutput& out) {
     std::span<const char> rest(piece->data(), piece->size());
     bool full = false;
     do {
-      const std::span<char> room = out.Room();
+      const std::span<char> room = made.Room();
       size_t wrote = room.size();
       size_t read = rest.size();
       const size_t result =
@@ -95,72 +101,54 @@ Decompressed DecompressLz4(const NoncontiguousBuffer& in, BoundedOutput& out) {
       rest = rest.subspan(read);
       bytes_left -= read;
       full = wrote == room.size();
-      out.Wrote(wrote);
-      if (out.too_long()) return Decompressed::kTooLong;
-      if (result == 0) return bytes_left == 0 ? Decompressed::kWhole : Decompressed::kMalformed;
+      made.Wrote(wrote);
+      if (made.too_long()) return Decompressed::kTooLong;
+      if (result == 0) {
+        if (bytes_left != 0) return Decompressed::kMalformed;
+        out = made.Take();
+        return Decompressed::kWhole;
+      }
     } while (!rest.empty() || full);
   }
   return Decompressed::kMalformed;
 }
 
-// One of tRPC's, but for how it decompresses.
-template <typename Trpcs>
-class Bounded : public Trpcs, public BoundedCompressor {
- public:
-  Decompressed Decompress(const NoncontiguousBuffer& in, NoncontiguousBuffer& out) const final {
-    return in.ByteSize() == 0 ? Decompressed::kMalformed : DecompressSome(in, out);
-  }
-
- protected:
-  explicit Bounded(size_t bytes_max) noexcept : BoundedCompressor(bytes_max) {}
-
-  virtual Decompressed DecompressSome(const NoncontiguousBuffer& in,
-                                      NoncontiguousBuffer& out) const = 0;
-  bool DoDecompress(const NoncontiguousBuffer& in, NoncontiguousBuffer& out) final {
-    return DecompressSome(in, out) == Decompressed::kWhole;
-  }
-};
-
-// One whose bytes do not say what they become.
-template <typename Trpcs, Decompressed (*kDecompress)(const NoncontiguousBuffer&, BoundedOutput&)>
-class BoundedStream final : public Bounded<Trpcs> {
- public:
-  explicit BoundedStream(size_t bytes_max) noexcept : Bounded<Trpcs>(bytes_max) {}
-
- private:
-  Decompressed DecompressSome(const NoncontiguousBuffer& in,
-                              NoncontiguousBuffer& out) const override {
-    BoundedOutput made(this->bytes_max());
-    const Decompressed how = kDecompress(in, made);
-    if (how == Decompressed::kWhole) out = made.Take();
-    return how;
-  }
-};
-
 // Snappy's bytes begin with the length of what they become, and it never writes more.
 template <typename Trpcs>
-class BoundedSnappy final : public Bounded<Trpcs> {
+Decompressed DecompressSnappy(const NoncontiguousBuffer& in, size_t bytes_max,
+                              NoncontiguousBuffer& out) {
+  constexpr size_t kLengthBytesMax = 5;
+  const std::string start = ::trpc::FlattenSlow(in, kLengthBytesMax);
+  size_t bytes = 0;
+  if (!snappy::GetUncompressedLength(start.data(), start.size(), &bytes)) {
+    return Decompressed::kMalformed;
+  }
+  if (bytes > bytes_max) return Decompressed::kTooLong;
+  Trpcs trpcs;
+  return static_cast<Compressor&>(trpcs).Decompress(in, out) ? Decompressed::kWhole
+                                                             : Decompressed::kMalformed;
+}
+
+// One of tRPC's, but for how it decompresses.
+template <typename Trpcs, Decompressed (*kDecompress)(const NoncontiguousBuffer&, size_t bytes_max,
+                                                      NoncontiguousBuffer& out)>
+class Bounded final : public Trpcs, public BoundedCompressor {
  public:
-  explicit BoundedSnappy(size_t bytes_max) noexcept : Bounded<Trpcs>(bytes_max) {}
+  explicit Bounded(size_t bytes_max) noexcept : BoundedCompressor(bytes_max) {}
+
+  Decompressed Decompress(const NoncontiguousBuffer& in, NoncontiguousBuffer& out) const override {
+    return in.ByteSize() == 0 ? Decompressed::kMalformed : kDecompress(in, bytes_max(), out);
+  }
 
  private:
-  Decompressed DecompressSome(const NoncontiguousBuffer& in,
-                              NoncontiguousBuffer& out) const override {
-    constexpr size_t kLengthBytesMax = 5;
-    const std::string start = ::trpc::FlattenSlow(in, kLengthBytesMax);
-    size_t bytes = 0;
-    if (!snappy::GetUncompressedLength(start.data(), start.size(), &bytes)) {
-      return Decompressed::kMalformed;
-    }
-    if (bytes > this->bytes_max()) return Decompressed::kTooLong;
-    Trpcs trpcs;
-    return static_cast<Compressor&>(trpcs).Decompress(in, out) ? Decompressed::kWhole
-                                                               : Decompressed::kMalformed;
+  bool DoDecompress(const NoncontiguousBuffer& in, NoncontiguousBuffer& out) override {
+    return Decompress(in, out) == Decompressed::kWhole;
   }
 };
 
-template <typename Trpcs, typename Ours>
+template <typename Trpcs, auto kDecompress>
 void Bound(size_t bytes_max) {
+  using Ours = Bounded<Trpcs, kDecompress>;
   CompressorFactory& factory = *CompressorFactory::GetInstance();
   const Compressor* const registered = factory.Get(Trpcs().Type());
   HARENA_CHECK(registered != nullptr,
@@ -175,11 +163,11 @@ void Bound(size_t bytes_max) {
 void BoundDecompression(size_t bytes_max) {
   using namespace ::trpc::compressor;
   HARENA_CHECK(bytes_max != 0, "BoundDecompression(0): the bound must not be 0");
-  Bound<GzipCompressor, BoundedStream<GzipCompressor, Inflate<MAX_WBITS + 16>>>(bytes_max);
-  Bound<ZlibCompressor, BoundedStream<ZlibCompressor, Inflate<MAX_WBITS>>>(bytes_max);
-  Bound<SnappyCompressor, BoundedSnappy<SnappyCompressor>>(bytes_max);
-  Bound<SnappyBlockCompressor, BoundedSnappy<SnappyBlockCompressor>>(bytes_max);
-  Bound<Lz4FrameCompressor, BoundedStream<Lz4FrameCompressor, DecompressLz4>>(bytes_max);
+  Bound<GzipCompressor, &Inflate<MAX_WBITS + 16>>(bytes_max);
+  Bound<ZlibCompressor, &Inflate<MAX_WBITS>>(bytes_max);
+  Bound<SnappyCompressor, &DecompressSnappy<SnappyCompressor>>(bytes_max);
+  Bound<SnappyBlockCompressor, &DecompressSnappy<SnappyBlockCompressor>>(bytes_max);
+  Bound<Lz4FrameCompressor, &DecompressLz4>(bytes_max);
 }
 
 }  // namespace harena::trpc

@@ -52,7 +52,7 @@ void MethodHandler::Execute(const ServerContextPtr& context, NoncontiguousBuffer
 void MethodHandler::Serve(const ServerContextPtr& context, NoncontiguousBuffer&& request_bytes,
                           NoncontiguousBuffer& response_bytes) {
   Refusal refusal;
-  ScopedCall* call = ScopedCall::Make(*method_, &refusal);
+  ScopedCall* call = pb::CallMessages::TryMakeOnScope<ScopedCall>(*method_, &refusal);
   if (call == nullptr) {
     return Fail(*context, RetCode::LIMITED_ERROR, method_->Refuse(refusal));
   }
@@ -115,21 +115,20 @@ bool MethodHandler::Read(const ServerContextPtr& context, NoncontiguousBuffer& b
 
 // False when the method answers later: by then the call may be over, on another thread.
 bool MethodHandler::Answer(const ServerContextPtr& context, ScopedCall& call) {
-  ::trpc::Status status;
   try {
-    status = run_(context, call.request(), *static_cast<Message*>(context->GetResponseData()));
+    ::trpc::Status status =
+        run_(context, call.request(), *static_cast<Message*>(context->GetResponseData()));
     if (!context->IsResponse()) return false;
+    context->SetStatus(std::move(status));
   } catch (const std::bad_alloc& exceeded) {
     std::string what = method_->Refuse(RefusalOf(exceeded));
     if (!context->IsResponse()) {
       TRPC_FMT_WARN_EVERY_SECOND("{}, after SetResponse(false): the client gets no answer", what);
       return false;
     }
-    status.SetFrameworkRetCode(
-        context->GetServerCodec()->GetProtocolRetCode(RetCode::LIMITED_ERROR));
-    status.SetErrorMessage(std::move(what));
+    context->SetStatus(::trpc::Status());
+    Fail(*context, RetCode::LIMITED_ERROR, std::move(what));
   }
-  context->SetStatus(std::move(status));
   return true;
 }
 

@@ -3,6 +3,9 @@
 #include <new>
 #include <utility>
 
+#include "harena/adapters/trpc/scope_of.h"
+#include "harena/base/check.h"
+
 namespace harena::trpc {
 namespace {
 
@@ -10,12 +13,6 @@ namespace {
 constexpr uint32_t kContextSlot = 0x48415245;
 
 }  // namespace
-
-ScopedCall* ScopedCall::Make(pb::Method& method, Refusal* refusal) noexcept {
-  auto messages = pb::CallMessages::TryMake(method, refusal);
-  if (!messages) return nullptr;
-  return pb::CallMessages::TryMakeOnScope<ScopedCall>(std::move(*messages), refusal);
-}
 
 ScopedCall::ScopedCall(pb::CallMessages messages) noexcept : messages_(std::move(messages)) {
   // tRPC's serializations fill a request once, by ParsePartial...(), and the method gets it as
@@ -46,5 +43,18 @@ void ScopedCall::TakeOff(::trpc::ServerContext& context) noexcept {
 }
 
 void ScopedCall::End() noexcept { pb::CallMessages::EndOnOwnScope(*this, messages_); }
+
+Scope* FindScope(::trpc::ServerContext& context) noexcept {
+  ScopedCall* call = ScopedCall::Of(context);
+  return call == nullptr ? nullptr : &call->scope();
+}
+
+Scope& ScopeOf(::trpc::ServerContext& context) {
+  Scope* scope = FindScope(context);
+  HARENA_CHECK(scope != nullptr,
+               "ScopeOf: this call has no scope. Pass the context that tRPC gave to a method that "
+               "harena::trpc::Services serves, before its response is sent; or use FindScope()");
+  return *scope;
+}
 
 }  // namespace harena::trpc

@@ -14,8 +14,7 @@ namespace harena::trpc {
 /// thread. Lifetime rule: until End(), after the response was serialized or the context is gone.
 class ScopedCall {
  public:
-  /// Null when there was no memory; `*refusal` says why.
-  static ScopedCall* Make(pb::Method& method, Refusal* refusal) noexcept;
+  /// Ends what CallMessages::TryMakeOnScope() made.
   void End() noexcept;
 
   /// The one that hangs on `context`; null when there is none.

@@ -3,9 +3,11 @@
 #include <utility>
 
 #include <trpc/server/rpc/rpc_service_method.h>
+#include <trpc/tvar/common/tvar_group.h>
 
-#include "harena/adapters/trpc/method_vars.h"
 #include "harena/base/check.h"
+#include "harena/base/log.h"
+#include "harena/pb/admin/counts.h"
 
 namespace harena::trpc {
 namespace {
@@ -14,10 +16,21 @@ std::optional<std::string> WhyNotUnderTrpc(const Options& options) {
   return pb::WhyNotParsedBy("tRPC", options);
 }
 
-std::optional<std::string> ProblemOf(const Options& options) {
-  if (auto problem = options.Validate()) return problem;
-  return WhyNotUnderTrpc(options);
-}
+using Stats = pb::MethodStats;
+
+const pb::Count<Stats> kMethodCounts[] = {
+    {"requests", [](const Stats& stats) { return stats.requests; }},
+    {"malformed", [](const Stats& stats) { return stats.malformed; }},
+    {"refused", [](const Stats& stats) { return stats.refused; }},
+    {"refused_request_bytes_max",
+     [](const Stats& stats) { return stats.refused_by.request_bytes_max; }},
+    {"refused_process_bytes_max",
+     [](const Stats& stats) { return stats.refused_by.process_bytes_max; }},
+    {"refused_depth_max", [](const Stats& stats) { return stats.refused_by.depth_max; }},
+    {"scopes_live", [](const Stats& stats) { return stats.scopes.scopes_live(); }},
+    {"scopes_made", [](const Stats& stats) { return stats.scopes.scopes_made; }},
+    {"bytes_kept", [](const Stats& stats) -> uint64_t { return stats.kept.bytes_idle; }},
+};
 
 [[noreturn]] void Stop(const std::string& problem) {
   FailCheck("harena::trpc::Services", 0, "Services", problem.c_str());
@@ -35,7 +48,7 @@ std::optional<std::string> ServicesOptions::Validate() const {
   if (decay_interval.count() < 0) {
     return "decay_interval is below zero; zero turns the background thread off";
   }
-  if (auto problem = ProblemOf(defaults)) return "defaults: " + *problem;
+  if (auto problem = WhyNotUnderTrpc(defaults)) return "defaults: " + *problem;
   return std::nullopt;
 }
 
@@ -44,8 +57,6 @@ Services::Services(const ServicesOptions& options)
   if (const auto problem = options_.Validate()) Stop(*problem);
   Begin(options_);
 }
-
-Services::~Services() = default;
 
 void Services::Replace(::trpc::Service& service, const std::string& name,
                        const google::protobuf::Message& request_prototype,
@@ -58,17 +69,31 @@ void Services::Replace(::trpc::Service& service, const std::string& name,
   if (found->second->GetMethodType() != ::trpc::MethodType::UNARY) {
     Stop(name + " streams; only unary methods run on scopes");
   }
-  if (const auto problem = ProblemOf(options)) Stop(name + ": " + *problem);
+  if (const auto problem = WhyNotUnderTrpc(options)) Stop(name + ": " + *problem);
 
   const auto method = std::make_shared<pb::Method>(name, options, request_prototype,
                                                    response_prototype, std::move(types));
   method->SayWhatIsServedOtherwise("tRPC");
   Add(method);
-  if (options_.expose_vars) vars_.push_back(std::make_unique<MethodVars>(method));
+  if (options_.expose_vars) Show(method);
 
   const std::unique_ptr<::trpc::RpcServiceMethod> replaced(found->second);
   service.AddRpcServiceMethod(new ::trpc::RpcServiceMethod(
       name, ::trpc::MethodType::UNARY, new MethodHandler(method, std::move(run))));
+}
+
+void Services::Show(const std::shared_ptr<const pb::Method>& method) {
+  // A method's name starts with a slash.
+  const std::string folder = "harena/methods" + method->name() + "/";
+  if (::trpc::tvar::TrpcVarGroup::TryGet("/" + folder + kMethodCounts[0].name)) {
+    Log(Severity::kWarning,
+        method->name() + ": another method of that name is shown among tRPC's variables already");
+    return;
+  }
+  for (const auto& [name, get] : kMethodCounts) {
+    vars_.push_back(std::make_unique<::trpc::tvar::PassiveStatus<uint64_t>>(
+        folder + name, [method, get = get] { return get(method->stats()); }));
+  }
 }
 
 }  // namespace harena::trpc

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,9 +11,11 @@
 #include <vector>
 
 #include <trpc/server/service.h>
+#include <trpc/tvar/basic_ops/passive_status.h>
 
 #include "harena/adapters/trpc/method_handler.h"
 #include "harena/pb/admin/method_set.h"
+#include "harena/pb/admin/served_methods.h"
 #include "harena/scope/options.h"
 
 namespace harena::trpc {
@@ -27,7 +30,8 @@ struct ServicesOptions {
   /// When no request came for the page pool's `decay_after`, ask malloc too to give free memory
   /// back (glibc's malloc_trim). Needs decay_interval.
   bool trim_heap_when_idle = true;
-  /// Whether each method's counts are shown among tRPC's variables, below /harena/methods.
+  /// Whether each method's counts are shown among tRPC's variables, below /harena/methods. A method
+  /// whose name is shown already (by another Services) is not, and a warning says so.
   bool expose_vars = true;
   /// Whether the first Services of the process tries out at its start what protects memory, and
   /// says in one line what is on (SelfCheck(), with the default options' pool).
@@ -36,8 +40,6 @@ struct ServicesOptions {
   /// What is wrong with these options and how to put it right; nullopt when nothing is.
   std::optional<std::string> Validate() const;
 };
-
-class MethodVars;
 
 /// Serves unary methods on scopes, one scope per call: every mode, `codec` included, and limits.
 /// Methods that it does not serve stay as they are. It needs C++20, so headers of tRPC-Cpp that
@@ -53,7 +55,6 @@ class Services : private pb::MethodSet {
  public:
   /// Stops the process and says what to change when `options.Validate()` finds something.
   explicit Services(const ServicesOptions& options = {});
-  ~Services() override;
   Services(const Services&) = delete;
   Services& operator=(const Services&) = delete;
 
@@ -90,10 +91,11 @@ class Services : private pb::MethodSet {
                const google::protobuf::Message& request_prototype,
                const google::protobuf::Message& response_prototype, pb::MessageTypes types,
                MethodHandler::Run run, const Options& options);
+  void Show(const std::shared_ptr<const pb::Method>& method);
 
   const ServicesOptions options_;
   pb::Published published_{*this};
-  std::vector<std::unique_ptr<MethodVars>> vars_;
+  std::vector<std::unique_ptr<::trpc::tvar::PassiveStatus<uint64_t>>> vars_;
 };
 
 }  // namespace harena::trpc

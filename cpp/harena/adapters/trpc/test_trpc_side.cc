@@ -6,7 +6,7 @@ namespace harena::trpc {
 
 bool test_served_requests = false;
 bool test_ignore_options = false;
-std::map<std::string, uint64_t (*)()> test_variables;
+std::map<std::string, std::function<uint64_t()>> test_variables;
 
 namespace trpc_side {
 namespace {
@@ -23,7 +23,9 @@ google::protobuf::Arena* NewArena() { return new google::protobuf::Arena(global_
 
 bool HasServedRequests() { return test_served_requests; }
 
-void ShowVariable(const char* path, uint64_t (*get)()) { test_variables.emplace(path, get); }
+void ShowVariable(const std::string& path, const std::function<uint64_t()>& get) {
+  test_variables.emplace(path, get);
+}
 
 }  // namespace trpc_side
 }  // namespace harena::trpc

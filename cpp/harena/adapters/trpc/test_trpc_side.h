@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -10,6 +11,6 @@ namespace harena::trpc {
 
 extern bool test_served_requests;
 extern bool test_ignore_options;
-extern std::map<std::string, uint64_t (*)()> test_variables;
+extern std::map<std::string, std::function<uint64_t()>> test_variables;
 
 }  // namespace harena::trpc

@@ -17,7 +17,7 @@ bool HasServedRequests() {
   return stats.GetReqConcurrency() != 0 || stats.GetTotalReqCount() != 0;
 }
 
-void ShowVariable(const char* path, uint64_t (*get)()) {
+void ShowVariable(const std::string& path, const std::function<uint64_t()>& get) {
   // Never destroyed, as what it shows is not.
   new ::trpc::tvar::PassiveStatus<uint64_t>(path, get);
 }

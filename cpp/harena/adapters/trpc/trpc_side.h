@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 
 #include <google/protobuf/arena.h>
 
@@ -17,6 +19,6 @@ google::protobuf::Arena* NewArena();
 bool HasServedRequests();
 /// A variable on tRPC's admin port, for the rest of the process. REQUIRES: `path` is new.
 /// Thread rule: `get` is called on any thread.
-void ShowVariable(const char* path, uint64_t (*get)());
+void ShowVariable(const std::string& path, const std::function<uint64_t()>& get);
 
 }  // namespace harena::trpc::trpc_side

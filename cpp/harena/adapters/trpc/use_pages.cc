@@ -1,5 +1,6 @@
 #include "harena/adapters/trpc/use_pages.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "harena/adapters/trpc/trpc_side.h"
@@ -7,10 +8,27 @@
 #include "harena/mem/background_decay.h"
 #include "harena/mem/budget.h"
 #include "harena/mem/page_pool.h"
+#include "harena/pb/admin/counts.h"
 #include "harena/pb/arena/block_hooks.h"
 
 namespace harena::trpc {
 namespace {
+
+using google::protobuf::ArenaOptions;
+
+// A block of another size would be rounded up by the pool, and protobuf would not use the rest.
+std::optional<std::string> WhyNotBlock(const char* name, size_t bytes, const PagePool& pool) {
+  const PagePoolOptions& pages = pool.options();
+  if (bytes >= pages.page_bytes && bytes <= pages.block_bytes_max &&
+      pool.BlockBytes(bytes) == bytes) {
+    return std::nullopt;
+  }
+  return std::string("arena.") + name + " is " + std::to_string(bytes) +
+         " bytes, and the pool has blocks of " + std::to_string(pages.page_bytes) +
+         ", twice that, and so on up to " + std::to_string(pages.block_bytes_max) +
+         "; leave it out, which means pages of " + std::to_string(pages.page_bytes) +
+         ", or give a pool with another page_bytes";
+}
 
 // What the process uses from the first call on; never destroyed, as tRPC's own options are not.
 struct InUse {
@@ -32,42 +50,58 @@ bool TrpcTakesFrom(const PagePool& pool) {
   return PagePool::OwnerOf(google::protobuf::Arena::CreateArray<char>(arena.get(), 8)) == &pool;
 }
 
-template <auto kMember>
-void ShowOfPool(const char* path) {
-  trpc_side::ShowVariable(path,
-                          []() -> uint64_t { return in_use->options.pool().stats().*kMember; });
-}
-
 void ShowVariables() {
-  using Stats = PagePoolStats;
-  ShowOfPool<&Stats::bytes_in_use>("harena/pages/bytes_in_use");
-  ShowOfPool<&Stats::bytes_thread_cached>("harena/pages/bytes_thread_cached");
-  ShowOfPool<&Stats::bytes_retained>("harena/pages/bytes_retained");
-  ShowOfPool<&Stats::bytes_cold>("harena/pages/bytes_cold");
-  ShowOfPool<&Stats::bytes_mapped>("harena/pages/bytes_mapped");
-  ShowOfPool<&Stats::bytes_huge_advised>("harena/pages/bytes_huge_advised");
-  ShowOfPool<&Stats::bytes_decommitted>("harena/pages/bytes_decommitted");
-  ShowOfPool<&Stats::blocks_allocated>("harena/pages/blocks_allocated");
-  ShowOfPool<&Stats::blocks_freed>("harena/pages/blocks_freed");
-  ShowOfPool<&Stats::blocks_moved>("harena/pages/blocks_moved");
-  ShowOfPool<&Stats::regions_mapped>("harena/pages/regions_mapped");
-  ShowOfPool<&Stats::regions_unmapped>("harena/pages/regions_unmapped");
-  ShowOfPool<&Stats::refusals>("harena/pages/refusals");
-  trpc_side::ShowVariable("harena/process/bytes_used",
-                          []() -> uint64_t { return ProcessBudget().bytes_used(); });
-  trpc_side::ShowVariable("harena/process/bytes_max", []() -> uint64_t {
-    const size_t bytes_max = ProcessBudget().bytes_max();
-    return bytes_max == kUnlimitedBytes ? 0 : bytes_max;
-  });
-  trpc_side::ShowVariable("harena/process/refusals",
-                          []() -> uint64_t { return ProcessBudget().refusals(); });
-  trpc_side::ShowVariable("harena/process/system_refusals",
-                          []() -> uint64_t { return pb::SystemRefusals(); });
-  trpc_side::ShowVariable("harena/process/unframed_overruns",
-                          []() -> uint64_t { return pb::UnframedOverruns(); });
+  for (const auto& [name, get] : pb::kPoolCounts) {
+    trpc_side::ShowVariable(std::string("harena/pages/") + name,
+                            [get = get] { return get(in_use->options.pool()); });
+  }
+  for (const auto& [name, get] : pb::kProcessCounts) {
+    trpc_side::ShowVariable(std::string("harena/process/") + name,
+                            [get = get] { return get(ProcessBudget()); });
+  }
 }
 
 }  // namespace
+
+PagePool& PagesOptions::pool() const noexcept {
+  return page_pool != nullptr ? *page_pool : PagePool::Default();
+}
+
+ArenaOptions PagesOptions::ForTrpc() const {
+  const ArenaOptions unset;
+  // tRPC fills requests and responses in frames of its own, which no exception may cross.
+  ArenaOptions options = pb::PageArenaOptions(pool(), pb::WhenRefused::kOverrun);
+  if (arena.start_block_size != unset.start_block_size) {
+    options.start_block_size = arena.start_block_size;
+    options.max_block_size = std::max(options.max_block_size, options.start_block_size);
+  }
+  if (arena.max_block_size != unset.max_block_size) options.max_block_size = arena.max_block_size;
+  return options;
+}
+
+std::optional<std::string> PagesOptions::Validate() const {
+  if (decay_interval.count() < 0) {
+    return "decay_interval is below zero; zero turns the background thread off";
+  }
+  if (arena.initial_block != nullptr || arena.initial_block_size != 0) {
+    return "arena.initial_block is set: tRPC makes two arenas for each request with the same "
+           "options, so all of them would write into that one block; leave it out, the pool keeps "
+           "blocks warm without it";
+  }
+  if (arena.block_alloc != nullptr || arena.block_dealloc != nullptr) {
+    return "arena.block_alloc or arena.block_dealloc is set: these are what Harena's pool is put "
+           "in by; leave them out, or call trpc::SetGlobalArenaOptions() yourself";
+  }
+  const ArenaOptions result = ForTrpc();
+  if (auto problem = WhyNotBlock("start_block_size", result.start_block_size, pool())) {
+    return problem;
+  }
+  if (auto problem = WhyNotBlock("max_block_size", result.max_block_size, pool())) return problem;
+  if (result.max_block_size < result.start_block_size) {
+    return "arena.max_block_size is below start_block_size; leave one of them out";
+  }
+  return std::nullopt;
+}
 
 std::optional<std::string> TryUsePages(const PagesOptions& options) {
   if (auto problem = options.Validate()) return problem;

@@ -15,6 +15,7 @@
 
 #include "harena/mem/test_pool.h"
 #include "harena/pb/admin/method_set.h"
+#include "harena/pb/admin/served_methods.h"
 #include "harena/pb/arena/message.h"
 #include "harena/pb/parse/parse.h"
 

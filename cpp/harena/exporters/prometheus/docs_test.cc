@@ -14,6 +14,7 @@
 #include "harena/exporters/prometheus/collector.h"
 #include "harena/mem/test_pool.h"
 #include "harena/pb/admin/method_set.h"
+#include "harena/pb/admin/served_methods.h"
 
 namespace harena::prometheus {
 namespace {

@@ -27,6 +27,16 @@ HttpAnswer Ok(const Json& json) {
   return {.body = json.dump(-1, ' ', true, Json::error_handler_t::replace)};
 }
 
+// By the end of the name; empty for what is not shown.
+std::string_view ContentTypeOf(std::string_view name) noexcept {
+  if (name.ends_with(".html")) return "text/html; charset=utf-8";
+  if (name.ends_with(".css")) return "text/css; charset=utf-8";
+  if (name.ends_with(".js")) return "text/javascript; charset=utf-8";
+  if (name.ends_with(".svg")) return "image/svg+xml";
+  if (name.ends_with(".txt")) return "text/plain; charset=utf-8";
+  return {};
+}
+
 HttpAnswer Page(std::string_view name) {
   const auto files = PageFiles();
   const auto found = std::find_if(files.begin(), files.end(),

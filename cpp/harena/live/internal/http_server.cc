@@ -1,11 +1,12 @@
 #include "harena/live/internal/http_server.h"
 
 #include <fcntl.h>
+#include <netdb.h>
 
 #include <chrono>
 #include <cstring>
 #include <exception>
-#include <new>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -13,7 +14,9 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
 
+#include "harena/live/internal/guard.h"
 #include "harena/live/internal/http_session.h"
 
 namespace harena::live::internal {
@@ -52,22 +55,17 @@ class HttpServer::Running {
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
-  /// Returns the port, or 0 and the error.
-  uint16_t Start(const Endpoint& endpoint, error_code& error) {
-    const tcp::endpoint wanted = TcpEndpoint(endpoint);
-    acceptor_.open(wanted.protocol(), error);
-    if (error) return 0;
+  /// Returns where it listens, which has the port in use. Throws boost::system::system_error.
+  tcp::endpoint Start(const tcp::endpoint& wanted) {
+    acceptor_.open(wanted.protocol());
     CloseOnExec(acceptor_);
-    acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error && wanted.protocol() == tcp::v6()) {
-      acceptor_.set_option(boost::asio::ip::v6_only(true), error);
-    }
-    if (!error) acceptor_.bind(wanted, error);
-    if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
-    if (error) return 0;
-    const uint16_t port = acceptor_.local_endpoint(error).port();
-    if (!error) thread_ = std::thread([this] { Run(); });
-    return port;
+    acceptor_.set_option(tcp::acceptor::reuse_address(true));
+    if (wanted.protocol() == tcp::v6()) acceptor_.set_option(boost::asio::ip::v6_only(true));
+    acceptor_.bind(wanted);
+    acceptor_.listen(tcp::acceptor::max_listen_connections);
+    const tcp::endpoint in_use = acceptor_.local_endpoint();
+    thread_ = std::thread([this] { Run(); });
+    return in_use;
   }
 
  private:
@@ -123,14 +121,41 @@ class HttpServer::Running {
   std::thread thread_;
 };
 
+std::optional<Endpoint> Resolve(const std::string& address, std::string* problem) {
+  *problem = "\"" + address + "\" is not an address to listen on, such as 127.0.0.1:9090";
+  const size_t colon = address.rfind(':');
+  if (colon == std::string::npos) return std::nullopt;
+  std::string host = address.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(host.empty() ? nullptr : host.c_str(), address.c_str() + colon + 1,
+                                &hints, &found);
+  if (error != 0) {
+    *problem += std::string(": ") + gai_strerror(error);
+    return std::nullopt;
+  }
+  Endpoint endpoint;
+  std::memcpy(&endpoint.address, found->ai_addr, found->ai_addrlen);
+  endpoint.address_bytes = found->ai_addrlen;
+  endpoint.loopback = IsLoopback(found->ai_addr);
+  freeaddrinfo(found);
+  return endpoint;
+}
+
 HttpServer::HttpServer(const Endpoint& endpoint, Handler& handler, const HttpBounds& bounds)
     : running_(std::make_unique<Running>(handler, bounds)) {
-  error_code error;
-  const uint16_t port = running_->Start(endpoint, error);
-  if (error) {
-    problem_ = error.message();
-  } else {
-    address_ = TextOf(endpoint, port);
+  std::ostringstream address;
+  try {
+    address << running_->Start(TcpEndpoint(endpoint));
+    address_ = address.str();
+  } catch (const boost::system::system_error& error) {
+    problem_ = error.code().message();
   }
 }
 

@@ -15,7 +15,7 @@
 #include <boost/beast/http/string_body.hpp>
 
 #include "harena/live/internal/handler.h"
-#include "harena/live/internal/http_bounds.h"
+#include "harena/live/internal/http_server.h"
 
 namespace harena::live::internal {
 

@@ -14,7 +14,4 @@ struct PageFile {
 /// Thread rule: any thread; they never change.
 std::span<const PageFile> PageFiles() noexcept;
 
-/// By the end of the name; empty for what is not shown.
-std::string_view ContentTypeOf(std::string_view name) noexcept;
-
 }  // namespace harena::live::internal

@@ -110,18 +110,13 @@ Problem CheckOne(const Setting<Of>& setting, const Json& value) {
          value.dump(-1, ' ', true, Json::error_handler_t::replace) + "; want " + setting.want;
 }
 
-/// Edits what the wanted values name. Returns whether they name any.
+/// Edits what the wanted values name.
 template <typename Of, size_t kCount>
-bool Edit(const Setting<Of> (&settings)[kCount], const std::map<std::string, Json>& values,
+void Edit(const Setting<Of> (&settings)[kCount], const std::map<std::string, Json>& values,
           Of& of) {
-  bool any = false;
   for (const auto& [name, value] : values) {
-    if (const Setting<Of>* setting = Find(settings, name)) {
-      setting->set(of, value);
-      any = true;
-    }
+    if (const Setting<Of>* setting = Find(settings, name)) setting->set(of, value);
   }
-  return any;
 }
 
 std::string Known() {
@@ -141,12 +136,10 @@ Problem ApplyToMethods(const Wanted& wanted) {
   std::vector<pb::MethodChange> changes;
   std::set<std::string> names;
   const auto edit = [&](Options& options) { Edit(kMethodSettings, wanted.values, options); };
-  pb::ForEachServedMethods([&](pb::ServedMethods& served) {
-    for (const auto& method : served.methods()) {
-      names.insert(method->name());
-      if (wanted.method.empty() || method->name() == wanted.method) {
-        changes.push_back({.method = method, .edit = edit});
-      }
+  pb::ForEachServedMethod([&](const auto& method, const pb::ServedMethods&) {
+    names.insert(method->name());
+    if (wanted.method.empty() || method->name() == wanted.method) {
+      changes.push_back({.method = method, .edit = edit});
     }
   });
   if (changes.empty() && !wanted.method.empty()) {
@@ -161,14 +154,10 @@ Problem ApplyToMethods(const Wanted& wanted) {
 /// Returns whether there is a pool of that name. Inside of the visit it stays.
 bool VisitPool(const std::string& name, const std::function<void(PagePool&)>& visit) {
   bool found = false;
-  const auto look = [&](PagePool& pool) {
-    if (found || NameOf(pool) != name) return;
+  pb::ForEachServedPool([&](PagePool& pool) {
+    if (NameOf(pool) != name) return;
     found = true;
     visit(pool);
-  };
-  look(PagePool::Default());
-  pb::ForEachServedMethods([&](pb::ServedMethods& served) {
-    for (const auto& method : served.methods()) look(method->scopes().options().pool());
   });
   return found;
 }
@@ -185,10 +174,6 @@ std::string NameOf(const PagePool& pool) {
   return &pool == &PagePool::Default() ? "default" : "pool " + std::to_string(pool.index());
 }
 
-void AddPool(std::vector<PagePool*>& pools, PagePool& pool) {
-  if (std::find(pools.begin(), pools.end(), &pool) == pools.end()) pools.push_back(&pool);
-}
-
 Json SettingsOf(const Options& options) {
   Json settings = Json::object();
   for (const auto& setting : kMethodSettings) settings[setting.name] = setting.get(options);
@@ -201,27 +186,19 @@ std::map<Place, std::vector<Json>> ValuesNow() {
     values[{.framework = {}, .method = {}, .pool = {}, .setting = setting.name}] = {
         setting.get(ProcessBudget())};
   }
-  std::vector<PagePool*> pools = {&PagePool::Default()};
-  const auto add_pool = [&](PagePool& pool) {
+  pb::ForEachServedPool([&](const PagePool& pool) {
     for (const auto& setting : kPoolSettings) {
       values[{.framework = {}, .method = {}, .pool = NameOf(pool), .setting = setting.name}] = {
           setting.get(pool.retention())};
     }
-  };
-  add_pool(PagePool::Default());
-  pb::ForEachServedMethods([&](pb::ServedMethods& served) {
-    for (const auto& method : served.methods()) {
-      const Options options = method->scopes().options();
-      const size_t known = pools.size();
-      AddPool(pools, options.pool());
-      if (pools.size() > known) add_pool(options.pool());
-      for (const auto& setting : kMethodSettings) {
-        values[{.framework = std::string(served.framework()),
-                .method = method->name(),
-                .pool = {},
-                .setting = setting.name}]
-            .push_back(setting.get(options));
-      }
+  });
+  pb::ForEachServedMethod([&](const auto& method, const pb::ServedMethods& served) {
+    for (const auto& setting : kMethodSettings) {
+      values[{.framework = std::string(served.framework()),
+              .method = method->name(),
+              .pool = {},
+              .setting = setting.name}]
+          .push_back(setting.get(method->scopes().options()));
     }
   });
   return values;
@@ -232,20 +209,19 @@ Problem Check(const Wanted& wanted) {
     return R"(there is nothing to change; want {"method": NAME, "settings": {"mode": "codec"}})";
   }
   for (const auto& [name, value] : wanted.values) {
+    const auto* of_method = Find(kMethodSettings, name);
+    const auto* of_process = Find(kProcessSettings, name);
+    const auto* of_pool = Find(kPoolSettings, name);
     Problem problem;
-    if (const auto* of_method = Find(kMethodSettings, name)) {
+    if (of_method != nullptr) {
       problem = CheckOne(*of_method, value);
-    } else if (const auto* of_process = Find(kProcessSettings, name);
-               of_process != nullptr && wanted.method.empty()) {
-      problem = CheckOne(*of_process, value);
-    } else if (const auto* of_pool = Find(kPoolSettings, name);
-               of_pool != nullptr && wanted.method.empty()) {
-      problem = CheckOne(*of_pool, value);
-    } else if (of_process != nullptr || of_pool != nullptr) {
-      problem = name + " is the whole process's; set it with an empty method";
-    } else {
+    } else if (of_process == nullptr && of_pool == nullptr) {
       problem =
           "no setting \"" + name + "\" can be changed while the server runs; there are " + Known();
+    } else if (!wanted.method.empty()) {
+      problem = name + " is the whole process's; set it with an empty method";
+    } else {
+      problem = of_pool != nullptr ? CheckOne(*of_pool, value) : CheckOne(*of_process, value);
     }
     if (problem) return problem;
   }

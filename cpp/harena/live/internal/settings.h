@@ -48,8 +48,5 @@ Problem Apply(const Wanted& wanted);
 
 /// "default" or "pool N".
 std::string NameOf(const PagePool& pool);
-/// The process's default pool, and those that served methods use. REQUIRES: called by a visit of
-/// pb::ForEachServedMethods(), so that they stay, with what that visit has found.
-void AddPool(std::vector<PagePool*>& pools, PagePool& pool);
 
 }  // namespace harena::live::internal

@@ -3,10 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "harena/guard/quarantine.h"
 #include "harena/live/internal/change_log.h"
@@ -124,23 +122,6 @@ Json StatusOf(const pb::Method& method, std::string_view framework) {
   return status;
 }
 
-/// Visits the default page pool and those that methods use, each once, while they stay; and every
-/// method.
-void Visit(const std::function<void(const PagePool&)>& pool,
-           const std::function<void(const pb::Method&, std::string_view framework)>& method) {
-  std::vector<PagePool*> pools;
-  AddPool(pools, PagePool::Default());
-  pb::ForEachServedMethods([&](pb::ServedMethods& served) {
-    const size_t known = pools.size();
-    for (const auto& one : served.methods()) {
-      method(*one, served.framework());
-      AddPool(pools, one->scopes().options().pool());
-    }
-    for (size_t i = known; i < pools.size(); ++i) pool(*pools[i]);
-  });
-  pool(PagePool::Default());
-}
-
 double Rate(uint64_t before, uint64_t after, double seconds) {
   // Where a server has ended it took its counts along.
   return after < before || seconds <= 0 ? 0 : static_cast<double>(after - before) / seconds;
@@ -151,10 +132,10 @@ double Rate(uint64_t before, uint64_t after, double seconds) {
 Json StatusNow() {
   Json methods = Json::array();
   Json pools = Json::array();
-  Visit([&](const PagePool& pool) { pools.push_back(StatusOf(pool)); },
-        [&](const pb::Method& method, std::string_view framework) {
-          methods.push_back(StatusOf(method, framework));
-        });
+  pb::ForEachServedMethod([&](const auto& method, const pb::ServedMethods& served) {
+    methods.push_back(StatusOf(*method, served.framework()));
+  });
+  pb::ForEachServedPool([&](const PagePool& pool) { pools.push_back(StatusOf(pool)); });
   const Budget& process = ProcessBudget();
   return {
       {"harena", HARENA_VERSION},
@@ -177,18 +158,17 @@ void Timeline::Tick() {
   sample.at_ms = std::chrono::duration_cast<std::chrono::milliseconds>(unix_now).count();
   sample.process_bytes_used = ProcessBudget().bytes_used();
   uint64_t requests = 0, refused = 0;
-  Visit(
-      [&](const PagePool& pool) {
-        const PagePoolStats stats = pool.stats();
-        sample.pool_bytes_in_use += stats.bytes_in_use;
-        sample.pool_bytes_thread_cached += stats.bytes_thread_cached;
-        sample.pool_bytes_retained += stats.bytes_retained;
-        sample.pool_bytes_cold += stats.bytes_cold;
-      },
-      [&](const pb::Method& method, std::string_view) {
-        requests += method.requests();
-        refused += method.refused_by().total();
-      });
+  pb::ForEachServedMethod([&](const auto& method, const pb::ServedMethods&) {
+    requests += method->requests();
+    refused += method->refused_by().total();
+  });
+  pb::ForEachServedPool([&](const PagePool& pool) {
+    const PagePoolStats stats = pool.stats();
+    sample.pool_bytes_in_use += stats.bytes_in_use;
+    sample.pool_bytes_thread_cached += stats.bytes_thread_cached;
+    sample.pool_bytes_retained += stats.bytes_retained;
+    sample.pool_bytes_cold += stats.bytes_cold;
+  });
   if (last_ != std::chrono::steady_clock::time_point{}) {
     const double seconds = std::chrono::duration<double>(now - last_).count();
     sample.requests_per_s = Rate(requests_, requests, seconds);
@@ -206,15 +186,7 @@ Json Timeline::Since(int64_t after_ms) const {
   Json samples = Json::array();
   std::lock_guard lock(mutex_);
   for (const Sample& sample : samples_) {
-    if (sample.at_ms <= after_ms) continue;
-    samples.push_back({{"at_ms", sample.at_ms},
-                       {"requests_per_s", sample.requests_per_s},
-                       {"refused_per_s", sample.refused_per_s},
-                       {"process_bytes_used", sample.process_bytes_used},
-                       {"pool_bytes_in_use", sample.pool_bytes_in_use},
-                       {"pool_bytes_thread_cached", sample.pool_bytes_thread_cached},
-                       {"pool_bytes_retained", sample.pool_bytes_retained},
-                       {"pool_bytes_cold", sample.pool_bytes_cold}});
+    if (sample.at_ms > after_ms) samples.push_back(sample);
   }
   return {{"interval_ms", kInterval.count()}, {"samples", std::move(samples)}};
 }

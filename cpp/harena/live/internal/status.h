@@ -39,6 +39,10 @@ class Timeline {
     size_t pool_bytes_thread_cached = 0;
     size_t pool_bytes_retained = 0;
     size_t pool_bytes_cold = 0;
+
+    NLOHMANN_DEFINE_TYPE_INTRUSIVE(Sample, at_ms, requests_per_s, refused_per_s, process_bytes_used,
+                                   pool_bytes_in_use, pool_bytes_thread_cached, pool_bytes_retained,
+                                   pool_bytes_cold)
   };
 
   mutable ForkMutex mutex_;

@@ -64,14 +64,35 @@ std::optional<std::string> MethodSet::Change(std::string_view name, const Edit& 
   return method->Change(edit);
 }
 
+std::optional<std::string> MethodSet::SetMode(Mode mode) {
+  return Change([=](Options& options) { options.mode = mode; });
+}
+
+std::optional<std::string> MethodSet::SetMode(std::string_view name, Mode mode) {
+  return Change(name, [=](Options& options) { options.mode = mode; });
+}
+
+std::optional<std::string> MethodSet::SetRequestBytesMax(size_t bytes) {
+  return Change([=](Options& options) { options.request_bytes_max = bytes; });
+}
+
+std::optional<std::string> MethodSet::SetRequestBytesMax(std::string_view name, size_t bytes) {
+  return Change(name, [=](Options& options) { options.request_bytes_max = bytes; });
+}
+
+std::vector<MethodStats> MethodSet::stats() const {
+  std::vector<MethodStats> stats;
+  for (const auto& method : methods()) stats.push_back(method->stats());
+  return stats;
+}
+
 void MethodSet::StartDecay(std::chrono::milliseconds interval, bool trim_heap) {
   background_decay_.emplace(interval, [this, trim_heap] { Decay(trim_heap); });
 }
 
 // Without memory for its lists it is put off until the next time.
 void MethodSet::Decay(bool trim_heap) noexcept try {
-  // Not by the virtual function: a server that is a MethodSet may be ending meanwhile.
-  const auto all = MethodSet::methods();
+  const auto all = methods();
   std::set<PagePool*> pools;
   for (const auto& method : all) pools.insert(&method->scopes().options().pool());
   const bool give_back_all = HasBecomeIdle(all);

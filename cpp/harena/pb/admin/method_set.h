@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,37 +15,51 @@
 #include "harena/base/fork_mutex.h"
 #include "harena/mem/background_decay.h"
 #include "harena/mem/budget.h"
-#include "harena/pb/admin/served_methods.h"
 #include "harena/pb/admin/start_check.h"
 #include "harena/pb/call/method.h"
+#include "harena/scope/mode.h"
 #include "harena/scope/options.h"
 
 namespace harena::pb {
 
 /// Changes are made to all methods or to none: each is looked at first.
 /// Thread rule: any thread. Lifetime rule: methods are shared with the requests in flight.
-class MethodSet : public ServedMethods {
+class MethodSet {
  public:
+  using Edit = std::function<void(Options&)>;
   /// What an adapter finds wrong with options that are valid by themselves; nullopt when nothing.
   using Check = std::optional<std::string> (*)(const Options&);
 
-  /// `framework` is what reports call it: "grpc".
+  /// `framework` is what reports call it: "grpc", "brpc", "trpc".
   explicit MethodSet(std::string_view framework, Check check = nullptr)
       : framework_(framework), check_(check) {}
+  virtual ~MethodSet() = default;
   MethodSet(const MethodSet&) = delete;
   MethodSet& operator=(const MethodSet&) = delete;
 
-  std::string_view framework() const noexcept override { return framework_; }
+  std::string_view framework() const noexcept { return framework_; }
 
   void Add(std::shared_ptr<Method> method);
   /// Null when there is none of that name.
   std::shared_ptr<Method> Find(std::string_view name) const;
-  std::vector<std::shared_ptr<Method>> methods() const override;
+  /// In the order in which they were added. Shared: they outlive the server while they are held.
+  std::vector<std::shared_ptr<Method>> methods() const;
   /// "no covered method is named ...; there are: ..."
   std::string UnknownMethod(std::string_view name) const;
 
-  std::optional<std::string> Change(const Edit& edit) override;
-  std::optional<std::string> Change(std::string_view name, const Edit& edit) override;
+  /// Changes options of every method, for requests from now on, or of one by its full name. The
+  /// answer says what is wrong; then nothing has changed. ScopePool::Change() says what may change.
+  virtual std::optional<std::string> Change(const Edit& edit);
+  virtual std::optional<std::string> Change(std::string_view name, const Edit& edit);
+
+  /// The changes that are made most.
+  std::optional<std::string> SetMode(Mode mode);
+  std::optional<std::string> SetMode(std::string_view name, Mode mode);
+  std::optional<std::string> SetRequestBytesMax(size_t bytes);
+  std::optional<std::string> SetRequestBytesMax(std::string_view name, size_t bytes);
+
+  /// One entry per method, in the order of methods().
+  std::vector<MethodStats> stats() const;
 
   /// What every adapter's server does as it begins, with its options: the process's limit, the
   /// self-check, the background thread. Called once at most, with all methods that are known then.

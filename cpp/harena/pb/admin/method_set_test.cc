@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "harena/mem/test_pool.h"
+#include "harena/pb/admin/served_methods.h"
 
 namespace harena::pb {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "harena/base/fork_mutex.h"
@@ -33,28 +34,6 @@ void TakeBack(const Made& made) {
 
 }  // namespace
 
-std::optional<std::string> ServedMethods::SetMode(Mode mode) {
-  return Change([=](Options& options) { options.mode = mode; });
-}
-
-std::optional<std::string> ServedMethods::SetMode(std::string_view name, Mode mode) {
-  return Change(name, [=](Options& options) { options.mode = mode; });
-}
-
-std::optional<std::string> ServedMethods::SetRequestBytesMax(size_t bytes) {
-  return Change([=](Options& options) { options.request_bytes_max = bytes; });
-}
-
-std::optional<std::string> ServedMethods::SetRequestBytesMax(std::string_view name, size_t bytes) {
-  return Change(name, [=](Options& options) { options.request_bytes_max = bytes; });
-}
-
-std::vector<MethodStats> ServedMethods::stats() const {
-  std::vector<MethodStats> stats;
-  for (const auto& method : methods()) stats.push_back(method->stats());
-  return stats;
-}
-
 Published::Published(ServedMethods& methods) : methods_(methods) {
   Directory& directory = Directory::Get();
   std::lock_guard lock(directory.mutex);
@@ -64,13 +43,29 @@ Published::Published(ServedMethods& methods) : methods_(methods) {
 Published::~Published() {
   Directory& directory = Directory::Get();
   std::lock_guard lock(directory.mutex);
-  directory.served.erase(std::find(directory.served.begin(), directory.served.end(), &methods_));
+  std::erase(directory.served, &methods_);
 }
 
 void ForEachServedMethods(const std::function<void(ServedMethods&)>& visit) {
   Directory& directory = Directory::Get();
   std::lock_guard lock(directory.mutex);
   for (ServedMethods* methods : directory.served) visit(*methods);
+}
+
+void ForEachServedMethod(
+    const std::function<void(const std::shared_ptr<Method>&, const ServedMethods&)>& visit) {
+  ForEachServedMethods([&](const ServedMethods& served) {
+    for (const auto& method : served.methods()) visit(method, served);
+  });
+}
+
+void ForEachServedPool(const std::function<void(PagePool&)>& visit) {
+  std::set<PagePool*> seen = {&PagePool::Default()};
+  ForEachServedMethod([&](const auto& method, const ServedMethods&) {
+    PagePool& pool = method->scopes().options().pool();
+    if (seen.insert(&pool).second) visit(pool);
+  });
+  visit(PagePool::Default());
 }
 
 std::optional<RefusedChange> ChangeAll(const std::vector<MethodChange>& changes) {

@@ -7,40 +7,15 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "harena/mem/page_pool.h"
+#include "harena/pb/admin/method_set.h"
 #include "harena/pb/call/method.h"
-#include "harena/scope/options.h"
 
 namespace harena::pb {
 
-/// The methods of one server.
-/// Thread rule: any thread.
-class ServedMethods {
- public:
-  using Edit = std::function<void(Options&)>;
-
-  virtual ~ServedMethods() = default;
-
-  /// What reports call it: "grpc", "brpc", "trpc".
-  virtual std::string_view framework() const noexcept = 0;
-  /// In the order in which they were added. Shared: they outlive the server while they are held.
-  virtual std::vector<std::shared_ptr<Method>> methods() const = 0;
-  /// Changes options of every method, for requests from now on, or of one by its full name. The
-  /// answer says what is wrong; then nothing has changed. ScopePool::Change() says what may change.
-  virtual std::optional<std::string> Change(const Edit& edit) = 0;
-  virtual std::optional<std::string> Change(std::string_view name, const Edit& edit) = 0;
-
-  /// The changes that are made most.
-  std::optional<std::string> SetMode(Mode mode);
-  std::optional<std::string> SetMode(std::string_view name, Mode mode);
-  std::optional<std::string> SetRequestBytesMax(size_t bytes);
-  std::optional<std::string> SetRequestBytesMax(std::string_view name, size_t bytes);
-
-  /// One entry per method, in the order of methods().
-  std::vector<MethodStats> stats() const;
-};
+using ServedMethods = MethodSet;
 
 /// Makes a server's methods one of those that ForEachServedMethods() visits, from its making to its
 /// end, which waits for the visits that are under way.
@@ -59,6 +34,14 @@ class Published {
 /// Visits the methods of every server of the process, oldest first. No server begins or ends
 /// meanwhile, so `visit` must not make or end one.
 void ForEachServedMethods(const std::function<void(ServedMethods&)>& visit);
+
+/// Visits each of these methods, and whose it is, likewise.
+void ForEachServedMethod(
+    const std::function<void(const std::shared_ptr<Method>&, const ServedMethods&)>& visit);
+
+/// Visits the page pools that these methods use, and the process's default pool at the end, each
+/// once, likewise: so they stay meanwhile.
+void ForEachServedPool(const std::function<void(PagePool&)>& visit);
 
 /// What one served method is to get.
 struct MethodChange {

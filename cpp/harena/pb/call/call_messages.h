@@ -29,6 +29,23 @@ class CallMessages {
   /// Takes a scope of `method` and makes both messages on it. Nothing when memory is refused;
   /// `*refusal` says why.
   static std::optional<CallMessages> TryMake(Method& method, Refusal* refusal) noexcept;
+  /// The same for a T(args..., CallMessages) on the messages' own scope, so that a call costs no
+  /// allocation for it. T's constructor is noexcept.
+  template <typename T, typename... Args>
+  static T* TryMakeOnScope(Method& method, Refusal* refusal, Args&&... args) noexcept {
+    std::optional<CallMessages> messages = TryMake(method, refusal);
+    if (!messages) return nullptr;
+    void* const place = messages->scope().arena().TryAllocate(sizeof(T), alignof(T), refusal);
+    if (place == nullptr) return nullptr;
+    return ::new (place) T(std::forward<Args>(args)..., *std::move(messages));
+  }
+  /// Ends what TryMakeOnScope() made. `messages` is part of `object` and holds the memory that it
+  /// stands in, so it leaves first and ends last.
+  template <typename T>
+  static void EndOnOwnScope(T& object, CallMessages& messages) noexcept {
+    const CallMessages last = std::move(messages);
+    object.~T();
+  }
 
   CallMessages(CallMessages&&) noexcept = default;
   CallMessages& operator=(CallMessages&&) = delete;
@@ -60,22 +77,6 @@ class CallMessages {
     } catch (const std::bad_alloc& exceeded) {
       return RefusalOf(exceeded);
     }
-  }
-
-  /// A T(args..., CallMessages) on the scope of `messages`, so that a call costs no allocation for
-  /// it. Null when memory is refused; `*refusal` says why. T's constructor is noexcept.
-  template <typename T, typename... Args>
-  static T* TryMakeOnScope(CallMessages messages, Refusal* refusal, Args&&... args) noexcept {
-    void* const place = messages.scope().arena().TryAllocate(sizeof(T), alignof(T), refusal);
-    return place == nullptr ? nullptr
-                            : ::new (place) T(std::forward<Args>(args)..., std::move(messages));
-  }
-  /// Ends what TryMakeOnScope() made. `messages` is part of `object` and holds the memory that it
-  /// stands in, so it leaves first and ends last.
-  template <typename T>
-  static void EndOnOwnScope(T& object, CallMessages& messages) noexcept {
-    const CallMessages last = std::move(messages);
-    object.~T();
   }
 
  private:

@@ -9,7 +9,7 @@
 #include "harena/base/log.h"
 #include "harena/pb/arena/message.h"
 #include "harena/pb/call/message_keeper.h"
-#include "harena/pb/call/reusable.h"
+#include "harena/pb/call/message_types.h"
 #include "harena/scope/options.h"
 #include "harena/scope/scope_pool.h"
 
@@ -60,12 +60,12 @@ class CallPool {
   /// REQUIRES: `options.Validate()` finds nothing (checked).
   explicit CallPool(const Options& options = {}) : scopes_(options, MessagesMayThrow::kNo) {
     if (options.mode != Mode::kReuse) return;
-    const auto& request = Call::RequestType::default_instance();
-    const auto& response = Call::ResponseType::default_instance();
-    if (auto reason = WhyNotReusable(request, response)) {
+    using Request = typename Call::RequestType;
+    using Response = typename Call::ResponseType;
+    if (auto reason = MessageTypes::Of<Request, Response>().why_not_reusable) {
       Log(Severity::kWarning, "CallPool: mode reuse is served as pages: " + *reason);
     } else {
-      keeper_.emplace(request, response, options);
+      keeper_.emplace(Request::default_instance(), Response::default_instance(), options);
     }
   }
 

@@ -30,6 +30,7 @@ std::vector<const char*> LimitsOf(const Options& options) {
 }  // namespace
 
 std::optional<std::string> WhyNotParsedBy(std::string_view framework, const Options& options) {
+  if (auto problem = options.Validate()) return problem;
   const std::vector<const char*> limits = LimitsOf(options);
   if (options.mode != Mode::kReuse || limits.empty()) return std::nullopt;
   return std::string("mode reuse cannot hold ") + limits.front() + " under " +

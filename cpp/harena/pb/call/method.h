@@ -62,8 +62,9 @@ struct MethodStats {
   MessageKeeperStats kept;  ///< Mode `reuse`.
 };
 
-/// Which limit of these a server cannot hold whose `framework` ("brpc") parses requests by itself,
-/// as one sentence that says what to do; nullopt when it holds them all.
+/// What is wrong with options, where a `framework` ("brpc") parses requests by itself, as one
+/// sentence that says what to do: they are not valid, or have a limit that it cannot hold. nullopt
+/// when nothing is.
 std::optional<std::string> WhyNotParsedBy(std::string_view framework, const Options& options);
 
 /// Thread rule: any thread. Lifetime rule: shared by the server and every request in flight.

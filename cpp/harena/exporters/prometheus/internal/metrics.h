@@ -1,15 +1,24 @@
-// The lists of metrics, each with a function that adds their families.
+// The list of metrics, and what they are asked of.
 #pragma once
 
-#include <string>
+#include <cstddef>
 #include <vector>
 
-#include "harena/exporters/prometheus/internal/families.h"
+#include <prometheus/client_metric.h>
+#include <prometheus/metric_family.h>
+
 #include "harena/guard/quarantine.h"
 #include "harena/mem/page_pool.h"
 #include "harena/pb/call/method.h"
 
 namespace harena::prometheus {
+
+/// What one subject's values are labelled with.
+template <typename Subject>
+struct Labelled {
+  std::vector<::prometheus::ClientMetric::Label> labels;
+  Subject subject;
+};
 
 struct ServedMethod {
   pb::MethodStats stats;
@@ -22,12 +31,8 @@ struct Pool {
   QuarantineStats quarantine;
 };
 
-void AddMethods(const std::vector<Labelled<ServedMethod>>& methods,
-                std::vector<MetricFamily>& families);
-void AddProcess(std::vector<MetricFamily>& families);
-void AddPools(const std::vector<Labelled<Pool>>& pools, std::vector<MetricFamily>& families);
-
-/// A limit as Prometheus has it: +Inf for none.
-double LimitOf(size_t bytes_max) noexcept;
+/// Every metric of the methods, the process and the pools.
+std::vector<::prometheus::MetricFamily> FamiliesOf(
+    const std::vector<Labelled<ServedMethod>>& methods, const std::vector<Labelled<Pool>>& pools);
 
 }  // namespace harena::prometheus
