@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <trpc/server/rpc/rpc_service_method.h>
+#include <trpc/tvar/basic_ops/passive_status.h>
 #include <trpc/tvar/common/tvar_group.h>
 
 #include "harena/base/check.h"
@@ -91,7 +92,7 @@ void Services::Show(const std::shared_ptr<const pb::Method>& method) {
     return;
   }
   for (const auto& [name, get] : kMethodCounts) {
-    vars_.push_back(std::make_unique<::trpc::tvar::PassiveStatus<uint64_t>>(
+    vars_.push_back(std::make_shared<::trpc::tvar::PassiveStatus<uint64_t>>(
         folder + name, [method, get = get] { return get(method->stats()); }));
   }
 }

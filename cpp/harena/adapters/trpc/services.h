@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <trpc/server/service.h>
-#include <trpc/tvar/basic_ops/passive_status.h>
 
 #include "harena/adapters/trpc/method_handler.h"
 #include "harena/pb/admin/method_set.h"
@@ -95,7 +94,8 @@ class Services : private pb::MethodSet {
 
   const ServicesOptions options_;
   pb::Published published_{*this};
-  std::vector<std::unique_ptr<::trpc::tvar::PassiveStatus<uint64_t>>> vars_;
+  // tRPC's variables, whose header needs jsoncpp.
+  std::vector<std::shared_ptr<void>> vars_;
 };
 
 }  // namespace harena::trpc
