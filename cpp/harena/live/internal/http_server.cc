@@ -63,7 +63,7 @@ class HttpServer::Running {
     if (wanted.protocol() == tcp::v6()) acceptor_.set_option(boost::asio::ip::v6_only(true));
     acceptor_.bind(wanted);
     acceptor_.listen(tcp::acceptor::max_listen_connections);
-    const tcp::endpoint in_use = acceptor_.local_endpoint();
+    tcp::endpoint in_use = acceptor_.local_endpoint();
     thread_ = std::thread([this] { Run(); });
     return in_use;
   }
