@@ -15,8 +15,8 @@ namespace harena::prometheus {
 ///   const auto collector = std::make_shared<harena::prometheus::Collector>();
 ///   exposer.RegisterCollectable(collector);
 ///
-/// Thread rule: any thread. Methods and pools are asked one after the other, so a server that begins
-/// or ends meanwhile may be there in part.
+/// Thread rule: any thread. Methods and pools are asked one after the other, so a server that
+/// begins or ends meanwhile may be there in part.
 class Collector final : public ::prometheus::Collectable {
  public:
   std::vector<::prometheus::MetricFamily> Collect() const override;
