@@ -1,7 +1,9 @@
 #include "harena/scope/profile.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdint>
 
 #include "harena/base/check.h"
 
@@ -37,12 +39,17 @@ uint64_t Profile::Record(size_t bytes) noexcept {
 
 size_t Profile::Percentile(double percent) const noexcept {
   HARENA_DCHECK(percent > 0 && percent <= 100, "a percentile lies above 0 and up to 100");
+  // Read once: others may halve the counts meanwhile.
+  std::array<uint32_t, kBuckets> counts;
   uint64_t total = 0;
-  for (const auto& count : counts_) total += count.load(std::memory_order_relaxed);
+  for (size_t bucket = 0; bucket < kBuckets; ++bucket) {
+    counts[bucket] = counts_[bucket].load(std::memory_order_relaxed);
+    total += counts[bucket];
+  }
   if (total == 0) return 0;
   uint64_t seen = 0;
   for (size_t bucket = 0; bucket < kBuckets; ++bucket) {
-    seen += counts_[bucket].load(std::memory_order_relaxed);
+    seen += counts[bucket];
     if (static_cast<double>(seen) * 100 >= percent * static_cast<double>(total)) {
       return BucketBytes(bucket);
     }
