@@ -75,14 +75,14 @@ void LoadDescriptors(const std::string& path, DescriptorPool& pool) {
 bool IsWellKnown(const FileDescriptor& file) { return file.name().starts_with("google/protobuf/"); }
 
 void AddFiles(const FileDescriptor& file, std::set<std::string>& names) {
-  if (IsWellKnown(file) || !names.insert(file.name()).second) return;
+  if (IsWellKnown(file) || !names.insert(std::string(file.name())).second) return;
   for (int i = 0; i < file.dependency_count(); ++i) AddFiles(*file.dependency(i), names);
 }
 
 json TypeOf(const Descriptor* type) {
   if (type == nullptr) return nullptr;
   namespace cpp = google::protobuf::compiler::cpp;
-  std::string header = type->file()->name();
+  std::string header(type->file()->name());
   header.resize(header.size() - std::string(".proto").size());
   return {{"name", type->full_name()},
           {"cpp", cpp::QualifiedClassName(type)},

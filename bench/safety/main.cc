@@ -90,7 +90,8 @@ class Server {
   void Answer(const RankMethod::Request& request, RankMethod::Response* response) {
     RankMethod::Handle(request, response);
     sent_.resize(response->ByteSizeLong());
-    response->SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(sent_.data()));
+    auto* const bytes = reinterpret_cast<uint8_t*>(sent_.data());
+    static_cast<void>(response->SerializeWithCachedSizesToArray(bytes));
   }
 
   ScopePool scopes_;

@@ -61,52 +61,67 @@ const FieldDescriptor* FirstRepeated(const Descriptor& message) {
   return nullptr;
 }
 
+// What a class needs for the serializer, and what it says of itself.
+void PrintSerializerDeclarations(const Descriptor& message, Printer& out) {
+  out.Print(
+      "#if HARENA_SERIALIZER\n"
+      " private:\n"
+      "  friend struct ::harena::pb::codec::Access;\n"
+      "  uint8_t* HarenaWrite(uint8_t* to, ::harena::pb::codec::Writer& writer,\n"
+      "                       uint32_t tag) const;\n"
+      "\n"
+      " public:\n"
+      "  using HarenaCodec = $class$;\n"
+      "#endif  // HARENA_SERIALIZER\n",
+      "class", cpp::ClassName(&message));
+}
+
+// What it needs for the parser.
+void PrintParserDeclarations(const Descriptor& message, Printer& out) {
+  out.Print(
+      "#if HARENA_CODEC\n"
+      " private:\n"
+      "  bool HarenaParse(const char* ptr, const char* end, "
+      "::harena::pb::codec::Parser& parser);\n"
+      "\n"
+      " public:\n"
+      "  static constexpr ::harena::pb::codec::WireFacts kHarenaWire = $facts$;\n",
+      "facts", WireFactsOf(message));
+  if (kParsesByTable) {
+    out.Print(
+        "  using HarenaTableOf = $class$;\n"
+        "  static const char* HarenaEnter($class$& message, const char* ptr,\n"
+        "                                 ::google::protobuf::internal::ParseContext* ctx,\n"
+        "                                 const ::google::protobuf::internal::TcParseTableBase* "
+        "stock);\n",
+        "class", cpp::ClassName(&message));
+  }
+  out.Print("#endif  // HARENA_CODEC\n");
+}
+
 void InsertDeclarations(const Descriptor& message, const std::string& header,
                         GeneratorContext& context) {
   if (HasSimpleBase(message)) return;
   Insertion out(context, header, "class_scope:" + std::string(message.full_name()));
   const std::string why_stock = WhyStock(message);
-  if (!kTakesParser && !why_stock.empty()) {
+  if (kParsesByFunction) {
+    out->Print(
+        "#if HARENA_CODEC\n"
+        " private:\n"
+        "  const char* HarenaStockInternalParse(const char* ptr,\n"
+        "                                       ::google::protobuf::internal::ParseContext* "
+        "ctx);\n"
+        "\n"
+        " public:\n"
+        "#endif  // HARENA_CODEC\n");
+  }
+  if (!why_stock.empty()) {
     out->Print("  // No codec: $why$.\n", "why", why_stock);
     return;
   }
-  out->Print(
-      "#if $guard$\n"
-      " private:\n",
-      "guard", kGuard);
-  if (kTakesParser) {
-    out->Print(
-        "  const char* HarenaStockInternalParse(const char* ptr,\n"
-        "                                       ::google::protobuf::internal::ParseContext* "
-        "ctx);\n");
-  }
-  if (why_stock.empty()) {
-    out->Print("  friend struct ::harena::pb::codec::Access;\n");
-    if (kTakesParser) {
-      out->Print(
-          "  bool HarenaParse(const char* ptr, const char* end, "
-          "::harena::pb::codec::Parser& parser);\n");
-    }
-    out->Print(
-        "  uint8_t* HarenaWrite(uint8_t* to, ::harena::pb::codec::Writer& writer,\n"
-        "                       uint32_t tag) const;\n"
-        "\n"
-        " public:\n"
-        "  using HarenaCodec = $class$;\n",
-        "class", cpp::ClassName(&message));
-    if (kTakesParser) {
-      out->Print("  static constexpr ::harena::pb::codec::WireFacts kHarenaWire = $facts$;\n",
-                 "facts", WireFactsOf(message));
-    }
-  } else {
-    out->Print(
-        "\n"
-        " public:\n"
-        "  // No codec: $why$.\n",
-        "why", why_stock);
-  }
-  out->Print("#endif  // $guard$\n", "guard", kGuard);
-  if (why_stock.empty() && FirstRepeated(message) != nullptr) {
+  PrintSerializerDeclarations(message, *out);
+  PrintParserDeclarations(message, *out);
+  if (FirstRepeated(message) != nullptr) {
     out->Print(
         "#if HARENA_CODEC\n"
         "// What follows is where the fields lie.\n"
@@ -142,45 +157,62 @@ void EndRepeatedNames(const std::vector<const Descriptor*>& messages, const std:
   }
 }
 
+// Has the table of a class, which is defined between two insertion points, be of our type.
+void InsertTable(const Descriptor& message, const std::string& source, GeneratorContext& context) {
+  const std::string name(message.full_name());
+  Insertion(context, source, "destructor:" + name)
+      ->Print(
+          "\n#if HARENA_CODEC\n"
+          "#define TcParseTable HarenaTable<$class$>::Of\n"
+          "#endif\n",
+          "class", cpp::ClassName(&message));
+  Insertion(context, source, "serialize_to_array_start:" + name)
+      ->Print(
+          "\n#if HARENA_CODEC\n"
+          "#undef TcParseTable\n"
+          "#endif\n");
+}
+
 void InsertHooks(const Descriptor& message, const std::string& source, GeneratorContext& context) {
-  const std::map<std::string, std::string> variables = {
-      {"guard", kGuard}, {"self", kSelfInSerializer}, {"set_cached_size", kSetCachedSize}};
+  const std::map<std::string, std::string> variables = {{"self", kSelfInSerializer},
+                                                        {"set_cached_size", kSetCachedSize}};
+  if (kTablesAreMembers) InsertTable(message, source, context);
   Insertion write(context, source, "serialize_to_array_start:" + std::string(message.full_name()));
   write->Print(variables,
-               "#if $guard$\n"
+               "#if HARENA_SERIALIZER\n"
                "  if (uint8_t* harena_end = ::harena::pb::codec::Write($self$, target, stream)) {\n"
                "    return harena_end;\n"
                "  }\n"
-               "#endif  // $guard$\n");
+               "#endif  // HARENA_SERIALIZER\n");
   Insertion size(context, source, "message_byte_size_start:" + std::string(message.full_name()));
   size->Print(variables,
-              "#if $guard$\n"
+              "#if HARENA_SERIALIZER\n"
               "  size_t harena_size;\n"
               "  if (::harena::pb::codec::SizeByWriting($self$, &harena_size)) {\n"
               "    $set_cached_size$(::_pbi::ToCachedSize(harena_size));\n"
               "    return harena_size;\n"
               "  }\n"
-              "#endif  // $guard$\n");
-  if (!kTakesParser) return;  // newer protobuf looks itself
+              "#endif  // HARENA_SERIALIZER\n");
+  if (kParsesByTable) return;  // this protobuf looks itself
   Insertion destructor(context, source, "destructor:" + std::string(message.full_name()));
   destructor->Print(
-      "#if $guard$ && !defined(NDEBUG)\n"
+      "#if HARENA_CODEC && !defined(NDEBUG)\n"
       "  ::harena::pb::codec::CheckNotOnArena(GetArena(), \"$name$\");\n"
       "#endif\n",
-      "guard", kGuard, "name", std::string(message.full_name()));
+      "name", std::string(message.full_name()));
 }
 
-void PrintDefinitions(const Descriptor& message, Printer& out) {
-  if (HasSimpleBase(message)) return;
+// What protobuf enters the class by.
+void PrintEntry(const Descriptor& message, Printer& out) {
   const std::string name = cpp::ClassName(&message);
-  if (!kTakesParser) {
-    if (WhyStock(message).empty()) PrintSerializer(message, out);
-    return;
-  }
-  if (!WhyStock(message).empty()) {
+  if (kParsesByTable) {
     out.Print(
-        "const char* $class$::_InternalParse(const char* ptr, ::_pbi::ParseContext* ctx) {\n"
-        "  return HarenaStockInternalParse(ptr, ctx);\n"
+        "const char* $class$::HarenaEnter($class$& message, const char* ptr,\n"
+        "                                 ::_pbi::ParseContext* ctx,\n"
+        "                                 const ::_pbi::TcParseTableBase* stock) {\n"
+        "  return ::harena::pb::codec::ParseOrStock(message, ptr, ctx, [&] {\n"
+        "    return ::_pbi::TcParser::ParseLoop(&message, ptr, ctx, stock);\n"
+        "  });\n"
         "}\n\n",
         "class", name);
     return;
@@ -191,8 +223,20 @@ void PrintDefinitions(const Descriptor& message, Printer& out) {
       "      *this, ptr, ctx, [&] { return HarenaStockInternalParse(ptr, ctx); });\n"
       "}\n\n",
       "class", name);
-  PrintParser(message, out);
-  PrintSerializer(message, out);
+}
+
+void PrintParserDefinitions(const Descriptor& message, Printer& out) {
+  if (HasSimpleBase(message)) return;
+  if (WhyStock(message).empty()) {
+    PrintEntry(message, out);
+    PrintParser(message, out);
+  } else if (kParsesByFunction) {
+    out.Print(
+        "const char* $class$::_InternalParse(const char* ptr, ::_pbi::ParseContext* ctx) {\n"
+        "  return HarenaStockInternalParse(ptr, ctx);\n"
+        "}\n\n",
+        "class", cpp::ClassName(&message));
+  }
 }
 
 void PrintRegistration(const std::vector<const Descriptor*>& messages, const std::string& base,
@@ -217,21 +261,23 @@ void InsertIncludes(const std::string& header, const std::string& source,
                     GeneratorContext& context) {
   Insertion header_top(context, header, "includes");
   header_top->Print("#include \"harena/pb/codec/generated_header.h\"\n");
-  if (kTakesParser) {
+  header_top->Print(
+      "#if HARENA_CODEC\n"
+      "// The string fields of this file's classes; undone at its end.\n"
+      "#define ArenaStringPtr HarenaArenaStringPtr\n");
+  if (kParsesByTable) {
     header_top->Print(
-        "#if HARENA_CODEC\n"
-        "// The string fields of this file's classes; undone at its end.\n"
-        "#define ArenaStringPtr HarenaArenaStringPtr\n"
-        "#endif\n");
-    Insertion header_end(context, header, "global_scope");
-    header_end->Print(
-        "#if HARENA_CODEC\n"
-        "#undef ArenaStringPtr\n"
-        "#endif\n");
+        "// The parse tables too.\n"
+        "#define TcParseTable HarenaTable<HarenaTableOf>::Of\n");
   }
+  header_top->Print("#endif\n");
+  Insertion header_end(context, header, "global_scope");
+  header_end->Print("#if HARENA_CODEC\n#undef ArenaStringPtr\n");
+  if (kParsesByTable) header_end->Print("#undef TcParseTable\n");
+  header_end->Print("#endif\n");
   Insertion source_top(context, source, "includes");
   source_top->Print("#include \"harena/pb/codec/generated_source.h\"\n");
-  if (kTakesParser) {
+  if (kParsesByFunction) {
     source_top->Print(
         "#if HARENA_CODEC\n"
         "// protobuf's own parser stays, by another name.\n"
@@ -243,7 +289,7 @@ void InsertIncludes(const std::string& header, const std::string& source,
 }  // namespace
 
 std::string WhyStock(const FileDescriptor& file) {
-  if (!kTakesSerializer) return "it does not know the classes of protobuf " + ReleaseName();
+  if (!kTakesCodec) return "it does not know the classes of protobuf " + ReleaseName();
   switch (file.options().optimize_for()) {
     case FileOptions::LITE_RUNTIME:
       return "the file is optimized for LITE_RUNTIME";
@@ -288,17 +334,21 @@ bool CodecGenerator::Generate(const FileDescriptor& file, GeneratorContext& cont
   }
   EndRepeatedNames(messages, header, context);
   Insertion source_end(context, source, "namespace_scope");
-  source_end->Print("#if $guard$\n", "guard", kGuard);
-  if (kTakesParser) {
-    source_end->Print(
-        "#undef _InternalParse\n"
-        "#define HARENA_CHK_(x) \\\n"
-        "  if (HARENA_UNLIKELY((x) == nullptr)) return false\n\n");
+  source_end->Print("#if HARENA_CODEC\n");
+  if (kParsesByFunction) source_end->Print("#undef _InternalParse\n");
+  source_end->Print(
+      "#define HARENA_CHK_(x) \\\n"
+      "  if (HARENA_UNLIKELY((x) == nullptr)) return false\n\n");
+  for (const Descriptor* message : messages) PrintParserDefinitions(*message, *source_end);
+  source_end->Print(
+      "#undef HARENA_CHK_\n"
+      "#endif  // HARENA_CODEC\n"
+      "#if HARENA_SERIALIZER\n");
+  for (const Descriptor* message : messages) {
+    if (WhyStock(*message).empty()) PrintSerializer(*message, *source_end);
   }
-  for (const Descriptor* message : messages) PrintDefinitions(*message, *source_end);
   if (!messages.empty()) PrintRegistration(messages, base, *source_end);
-  if (kTakesParser) source_end->Print("#undef HARENA_CHK_\n");
-  source_end->Print("#endif  // $guard$\n", "guard", kGuard);
+  source_end->Print("#endif  // HARENA_SERIALIZER\n");
   return true;
 }
 

@@ -98,7 +98,7 @@ std::string Utf8Name(const FieldDescriptor& field) {
 }
 
 bool HasHarenaField(const FieldDescriptor& field) {
-  return kTakesParser && field.is_repeated() && !field.is_map();
+  return kParsesByFunction && field.is_repeated() && !field.is_map();
 }
 
 uint32_t TagOf(const FieldDescriptor& field) {
@@ -109,6 +109,20 @@ uint32_t PackedTagOf(const FieldDescriptor& field) {
   return WireFormatLite::MakeTag(field.number(), WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
 }
 
+namespace {
+
+// The place of the field among the message's fields in the order of their numbers.
+int IndexOf(const FieldDescriptor& field) {
+  const auto& message = *field.containing_type();
+  int index = 0;
+  for (int i = 0; i < message.field_count(); ++i) {
+    if (message.field(i)->number() < field.number()) ++index;
+  }
+  return index;
+}
+
+}  // namespace
+
 Variables VariablesOf(const FieldDescriptor& field) {
   std::string type = "TYPE_" + std::string(field.type_name());
   std::transform(type.begin(), type.end(), type.begin(),
@@ -117,6 +131,8 @@ Variables VariablesOf(const FieldDescriptor& field) {
       {"name", cpp::FieldName(&field)},
       {"member", MemberName(field) + (HasHarenaField(field) ? ".stock()" : "")},
       {"number", std::to_string(field.number())},
+      {"index", std::to_string(IndexOf(field))},
+      {"has", std::string(kHas) + cpp::FieldName(&field) + "()"},
       {"type", "::google::protobuf::internal::WireFormatLite::" + type},
       {"utf8", Utf8Name(field)},
       {"method", MethodName(field)},

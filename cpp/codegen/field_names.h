@@ -10,8 +10,9 @@ namespace harena::codegen {
 
 using Variables = std::map<std::string, std::string>;
 
-/// name, member, number, full_name, type (of the wire, "TYPE_INT32"), utf8 (the quoted full name or
-/// "nullptr"), oneof; for messages `message`, for enums `enum`.
+/// name, member, number, index (by number), has (tells of a field with presence), type (of the
+/// wire, "TYPE_INT32"), utf8 (the quoted full name or "nullptr"), oneof; for messages `message`,
+/// for enums `enum`.
 Variables VariablesOf(const google::protobuf::FieldDescriptor& field);
 
 /// Whether the class keeps a bit that tells whether the field, a scalar or a string, is there.

@@ -48,8 +48,13 @@ struct Tag {
 
 std::string LabelOf(uint32_t tag) { return "tag_" + std::to_string(tag); }
 
+// Notes that the field is there.
 void PrintHas(const FieldDescriptor& field, const Variables& variables, Printer& out) {
-  if (HasHasbit(field) && !field.real_containing_oneof()) {
+  if (field.real_containing_oneof() != nullptr) return;
+  if (kParsesByTable) {
+    out.Print(variables,
+              "::harena::pb::layout::SetHasBit(*this, kTable.field_entries[$index$].has_idx);\n");
+  } else if (HasHasbit(field)) {
     out.Print(variables, "_Internal::set_has_$name$(&_impl_._has_bits_);\n");
   }
 }
@@ -61,32 +66,46 @@ void PrintString(const FieldDescriptor& field, const Variables& variables, Print
   } else {
     if (field.real_containing_oneof()) {
       out.Print(variables,
-                "if (!_internal_has_$name$()) {\n"
+                "if (!$has$) {\n"
                 "  clear_$oneof$();\n"
                 "  set_has_$name$();\n"
                 "  $member$.InitDefault();\n"
                 "}\n");
     }
-    PrintHas(field, variables, out);
     out.Print(variables, "ptr = codec::ReadString(ptr, end, parser, $member$, $utf8$);\n");
   }
   out.Print("HARENA_CHK_(ptr);\n");
+  // A string whose bit is set has a value: checks of protobuf's may look when a parse has failed.
+  if (!field.is_repeated()) PrintHas(field, variables, out);
 }
 
 void PrintMap(const FieldDescriptor& field, Variables variables, Printer& out) {
   const FieldDescriptor& key = *field.message_type()->map_key();
   const FieldDescriptor& value = *field.message_type()->map_value();
-  if (IsClosedEnum(value)) {
+  if (IsClosedEnum(value) && kParsesByTable) {
+    out.Print(variables,
+              "ptr = codec::ReadMapEntryByTable(\n"
+              "    $wire_tag$u, ptr, end, parser, *this,\n"
+              "    ::_pbi::HarenaTable<HarenaTableOf>::Stock(\n"
+              "        ::_pbi::TcParser::GetTable<HarenaTableOf>()));\n");
+  } else if (IsClosedEnum(value)) {
     variables["enum"] = cpp::QualifiedClassName(value.enum_type());
     out.Print(variables,
               "auto entry = ::_pbi::InitEnumParseWrapper<::google::protobuf::UnknownFieldSet>(\n"
               "    &$member$, $enum$_IsValid, $number$, &_internal_metadata_);\n"
-              "ptr = codec::ReadMapEntryByProtobuf(ptr, end, parser, entry);\n");
+              "ptr = codec::ReadMapEntryByProtobuf(\n"
+              "    ptr, end, parser, [&](const char* at, ::_pbi::ParseContext* context) {\n"
+              "      return entry._InternalParse(at, context);\n"
+              "    });\n");
   } else {
     variables["key_utf8"] = Utf8Name(key);
     variables["value_utf8"] = Utf8Name(value);
+    variables["key_type"] = VariablesOf(key)["type"];
+    variables["value_type"] = VariablesOf(value)["type"];
     out.Print(variables,
-              "ptr = codec::ReadMapEntry(ptr, end, parser, $member$, $key_utf8$, $value_utf8$);\n");
+              "ptr = codec::ReadMapEntry<$key_type$,\n"
+              "                          $value_type$>(\n"
+              "    ptr, end, parser, $member$, $key_utf8$, $value_utf8$);\n");
   }
   out.Print("HARENA_CHK_(ptr);\n");
 }
@@ -98,7 +117,7 @@ void PrintMessage(const FieldDescriptor& field, const Variables& variables, Prin
   } else {
     if (field.real_containing_oneof()) {
       out.Print(variables,
-                "if (!_internal_has_$name$()) {\n"
+                "if (!$has$) {\n"
                 "  auto* const made = parser.NewMessage<$message$>();\n"
                 "  clear_$oneof$();\n"
                 "  set_has_$name$();\n"
@@ -107,7 +126,7 @@ void PrintMessage(const FieldDescriptor& field, const Variables& variables, Prin
     } else {
       out.Print(variables, "if ($member$ == nullptr) $member$ = parser.NewMessage<$message$>();\n");
     }
-    // It sets the has-bit where there is one.
+    if (kParsesByTable) PrintHas(field, variables, out);  // elsewhere the accessor does
     out.Print(variables, "auto* const message = _internal_mutable_$name$();\n");
   }
   out.Print(variables, group ? "ptr = codec::ReadGroup(ptr, end, parser, message, $wire_tag$u);\n"
@@ -129,13 +148,18 @@ std::string VarintKind(const FieldDescriptor& field) {
 // Sets or adds $value$.
 void PrintPut(const FieldDescriptor& field, const Variables& variables, Printer& out) {
   if (field.is_repeated()) {
-    out.Print(variables, "_internal_add_$name$($value$);\n");
-  } else if (field.real_containing_oneof() || field.type() == FieldDescriptor::TYPE_ENUM) {
-    out.Print(variables, "_internal_set_$name$($value$);\n");
-  } else {
-    PrintHas(field, variables, out);
-    out.Print(variables, "$member$ = $value$;\n");
+    out.Print(variables, "$member$.Add($value$);\n");
+    return;
   }
+  if (field.real_containing_oneof()) {
+    out.Print(variables,
+              "if (!$has$) {\n"
+              "  clear_$oneof$();\n"
+              "  set_has_$name$();\n"
+              "}\n");
+  }
+  PrintHas(field, variables, out);
+  out.Print(variables, "$member$ = $value$;\n");
 }
 
 void PrintVarint(const FieldDescriptor& field, Variables variables, Printer& out) {
@@ -149,19 +173,18 @@ void PrintVarint(const FieldDescriptor& field, Variables variables, Printer& out
     PrintPut(field, variables, out);
     return;
   }
-  variables["value"] = "static_cast<" + variables["enum"] + ">(value)";
+  variables["value"] = "static_cast<int>(value)";
   if (!IsClosedEnum(field)) {
     PrintPut(field, variables, out);
     return;
   }
-  out.Print(variables, "if (HARENA_LIKELY($enum$_IsValid(value))) {\n");
+  out.Print(variables, "if (HARENA_LIKELY($enum$_IsValid(static_cast<int>(value)))) {\n");
   out.Indent();
   PrintPut(field, variables, out);
   out.Outdent();
   out.Print(variables,
             "} else {\n"
-            "  codec::ChargeUnknownNumber(parser);\n"
-            "  ::_pbi::WriteVarint($number$, value, mutable_unknown_fields());\n"
+            "  codec::AddUnknownEnum(parser, $number$, value, _internal_metadata_);\n"
             "}\n");
 }
 
@@ -213,6 +236,7 @@ void PrintField(const FieldDescriptor& field, uint32_t wire_tag, Printer& out) {
   Variables variables = VariablesOf(field);
   const Tag tag(wire_tag);
   variables["wire_tag"] = std::to_string(wire_tag);
+  if (kParsesByTable && field.is_repeated()) PrintHas(field, variables, out);
   if (wire_tag != TagOf(field)) return PrintPacked(field, variables, out);
   // Repeated strings are read by one call.
   const bool repeat =
@@ -301,12 +325,12 @@ void PrintExtensions(const Descriptor& message, Printer& out) {
   if (message.extension_range_count() == 0) return;
   out.Print(
       "if ($condition$) {\n"
-      "  ptr = codec::ReadExtension(field, tag, ptr, end, parser, *internal_default_instance(),\n"
+      "  ptr = codec::ReadExtension(field, tag, ptr, end, parser, *$default$,\n"
       "                             _impl_._extensions_, _internal_metadata_);\n"
       "  HARENA_CHK_(ptr);\n"
       "  continue;\n"
       "}\n",
-      "condition", IsExtension(message));
+      "condition", IsExtension(message), "default", kDefaultInstance);
 }
 
 bool HasRequired(const Descriptor& message) {
@@ -381,9 +405,15 @@ void PrintParser(const Descriptor& message, Printer& out) {
   out.Print(
       "bool $class$::HarenaParse(const char* ptr, const char* end,\n"
       "                          ::harena::pb::codec::Parser& parser) {\n"
-      "  namespace codec = ::harena::pb::codec;\n"
-      "  while (ptr < end) {\n",
+      "  namespace codec = ::harena::pb::codec;\n",
       "class", cpp::ClassName(&message));
+  if (kParsesByTable && message.field_count() > 0) {
+    out.Print("  // Where protobuf keeps the bits of fields.\n");
+    out.Print(kTablesAreMembers ? "  [[maybe_unused]] const auto& kTable = _table_;\n"
+                                : "  [[maybe_unused]] static constexpr ParseTableT_ kTable =\n"
+                                  "      InternalGenerateParseTable_(nullptr);\n");
+  }
+  out.Print("  while (ptr < end) {\n");
   out.Indent();
   out.Indent();
   const std::vector<Case> cases = CasesOf(message);

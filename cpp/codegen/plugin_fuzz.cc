@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <google/protobuf/compiler/code_generator.h>
@@ -72,8 +73,13 @@ class Files final : public GeneratorContext {
 };
 
 class Quiet final : public DescriptorPool::ErrorCollector {
+#if GOOGLE_PROTOBUF_VERSION < 4022000
   void AddError(const std::string&, const std::string&, const google::protobuf::Message*,
                 ErrorLocation, const std::string&) override {}
+#else
+  void RecordError(std::string_view, std::string_view, const google::protobuf::Message*,
+                   ErrorLocation, std::string_view) override {}
+#endif
 };
 
 const char* Parameter(uint8_t choice) {

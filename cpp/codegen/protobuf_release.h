@@ -10,22 +10,24 @@
 namespace harena::codegen {
 
 /// What the codec can take over in the classes that this release's protoc writes. The headers of
-/// harena::pb decide the same for the code that includes them (pb/layout/support.h): generated code
-/// asks for HARENA_CODEC, or HARENA_SERIALIZER where there is no parser.
-inline constexpr bool kTakesParser =
+/// harena::pb decide the same for the code that includes them (pb/layout/family.h).
+inline constexpr bool kParsesByFunction =
     GOOGLE_PROTOBUF_VERSION >= 3021000 && GOOGLE_PROTOBUF_VERSION < 3022000;
-inline constexpr bool kTakesSerializer =
-    kTakesParser || (GOOGLE_PROTOBUF_VERSION >= 7036000 && GOOGLE_PROTOBUF_VERSION < 7037000);
-inline constexpr const char* kGuard = kTakesParser ? "HARENA_CODEC" : "HARENA_SERIALIZER";
+/// By tables that are static members, defined in the source file.
+inline constexpr bool kTablesAreMembers =
+    GOOGLE_PROTOBUF_VERSION >= 5029000 && GOOGLE_PROTOBUF_VERSION < 5030000;
+inline constexpr bool kParsesByTable =
+    kTablesAreMembers || (GOOGLE_PROTOBUF_VERSION >= 7036000 && GOOGLE_PROTOBUF_VERSION < 7037000);
+inline constexpr bool kTakesCodec = kParsesByFunction || kParsesByTable;
 
 // In the generated functions that serialize, which from 26 on may be static members.
-inline constexpr const char* kSelfInSerializer = kTakesParser ? "*this" : "this_";
+inline constexpr const char* kSelfInSerializer = kParsesByFunction ? "*this" : "this_";
 inline constexpr const char* kSetCachedSize =
-    kTakesParser ? "SetCachedSize" : "this_._impl_._cached_size_.Set";
+    kParsesByFunction ? "SetCachedSize" : "this_._impl_._cached_size_.Set";
 /// In front of a field's name: the function that tells whether the field is there.
-inline constexpr const char* kHas = kTakesParser ? "_internal_has_" : "has_";
+inline constexpr const char* kHas = kParsesByFunction ? "_internal_has_" : "has_";
 inline constexpr const char* kDefaultInstance =
-    kTakesParser ? "internal_default_instance()" : "&default_instance()";
+    kParsesByFunction ? "internal_default_instance()" : "&default_instance()";
 
 /// The release, as its tag has it without the patch number: "3.21", "36".
 inline std::string ReleaseName() {
@@ -35,12 +37,25 @@ inline std::string ReleaseName() {
   return major == 3 ? "3." + std::to_string(minor) : std::to_string(minor);
 }
 
-#if GOOGLE_PROTOBUF_VERSION < 4022000
-inline int StartOf(const google::protobuf::Descriptor::ExtensionRange& range) {
-  return range.start;
+/// Of a Descriptor::ExtensionRange, which has members up to 23 and functions later.
+template <typename Range>
+int StartOf(const Range& range) {
+  if constexpr (requires { range.start_number(); }) {
+    return range.start_number();
+  } else {
+    return range.start;
+  }
 }
-inline int EndOf(const google::protobuf::Descriptor::ExtensionRange& range) { return range.end; }
+template <typename Range>
+int EndOf(const Range& range) {
+  if constexpr (requires { range.end_number(); }) {
+    return range.end_number();
+  } else {
+    return range.end;
+  }
+}
 
+#if GOOGLE_PROTOBUF_VERSION < 4022000
 inline bool IsClosed(const google::protobuf::FieldDescriptor& enum_field) {
   return enum_field.file()->syntax() != google::protobuf::FileDescriptor::SYNTAX_PROTO3;
 }
@@ -49,13 +64,6 @@ inline bool MustBeUtf8(const google::protobuf::FieldDescriptor& string_field) {
   return string_field.file()->syntax() == google::protobuf::FileDescriptor::SYNTAX_PROTO3;
 }
 #else
-inline int StartOf(const google::protobuf::Descriptor::ExtensionRange& range) {
-  return range.start_number();
-}
-inline int EndOf(const google::protobuf::Descriptor::ExtensionRange& range) {
-  return range.end_number();
-}
-
 inline bool IsClosed(const google::protobuf::FieldDescriptor& enum_field) {
   return enum_field.legacy_enum_field_treated_as_closed();
 }
@@ -65,7 +73,7 @@ inline bool MustBeUtf8(const google::protobuf::FieldDescriptor& string_field) {
 }
 #endif
 
-#if GOOGLE_PROTOBUF_VERSION < 7036000
+#if GOOGLE_PROTOBUF_VERSION < 5029000
 inline bool IsCord(const google::protobuf::FieldDescriptor&) { return false; }
 #else
 inline bool IsCord(const google::protobuf::FieldDescriptor& field) {

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <initializer_list>
+#include <iterator>
 #include <new>
 
 namespace harena::faults {

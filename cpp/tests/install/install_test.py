@@ -42,6 +42,7 @@ class Consumers:
         paths = [str(libdir)]
         if args.brpc_prefix:
             paths += [str(path) for path in args.brpc_prefix.glob("**/pkgconfig")]
+        paths += filter(None, [os.environ.get("PKG_CONFIG_PATH")])
         self.env = dict(os.environ, PKG_CONFIG_PATH=":".join(paths))
 
     def by_find_package(self) -> None:

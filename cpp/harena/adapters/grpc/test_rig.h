@@ -108,11 +108,15 @@ class HookedService : public test::Work::CallbackService {
   std::atomic<int> calls{0};
 
  private:
+// gRPC's generated mixins hide it.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverloaded-virtual"
   ::grpc::ServerUnaryReactor* Run(::grpc::CallbackServerContext* context, const Task* task,
                                   Result* result) override {
     calls.fetch_add(1);
     return on_run(context, task, result);
   }
+#pragma GCC diagnostic pop
   ::grpc::ServerUnaryReactor* Hold(::grpc::CallbackServerContext*, const test::Holder* request,
                                    test::Holder* response) override {
     response->mutable_task()->set_text("held: " + request->task().text());

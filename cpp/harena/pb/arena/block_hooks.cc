@@ -64,72 +64,6 @@ void* AllocatePages(PagePool& pool, size_t bytes, Budget* budget) {
   return AllocateUnframed(bytes);
 }
 
-// One hook per pool and rule: the function's address is all the context that protobuf lets us
-// carry.
-template <uint32_t kIndex, WhenRefused kRule>
-void* AllocatePagesOf(size_t bytes) {
-  PagePool& pool = PagePool::AtIndex(kIndex);
-  Budget* const budget = BudgetFrame::Current();
-  if (kRule == WhenRefused::kThrow) return AllocatePages(pool, bytes, budget);
-  if (budget != nullptr) budget->ForceCharge(pool.BlockBytes(bytes));
-  return AllocatePages(pool, bytes, nullptr);
-}
-
-using BlockHook = void* (*)(size_t);
-
-template <WhenRefused kRule>
-constexpr auto kPageHooks = []<uint32_t... kIndex>(std::integer_sequence<uint32_t, kIndex...>) {
-  return std::array<BlockHook, sizeof...(kIndex)>{&AllocatePagesOf<kIndex, kRule>...};
-}
-(std::make_integer_sequence<uint32_t, PagePool::kPoolsMax>());
-
-void FreePages(void* data, size_t bytes) {
-  PagePool* pool = PagePool::OwnerOf(data);
-  if (HARENA_UNLIKELY(pool == nullptr)) return FreeMalloced(data, bytes);
-  pool->Free(data, bytes);
-}
-
-// Blocks between the moment in which protobuf gives them back and the one in which the pool gets
-// them. protobuf frees blocks after the last destructor, so between the first block of an arena and
-// GiveBackEnded() nothing can wait: no fiber leaves blocks behind on a thread, or takes over those
-// of another one.
-struct EndedBlock {
-  EndedBlock* added_before;
-  size_t bytes;
-};
-thread_local constinit EndedBlock* newest_ended = nullptr;
-
-HARENA_NOINLINE uint64_t GiveBackEnded() noexcept {
-  uint64_t blocks = 0;
-  for (EndedBlock* block = std::exchange(newest_ended, nullptr); block != nullptr; ++blocks) {
-    const EndedBlock ended = *block;
-    FreePages(block, ended.bytes);
-    block = ended.added_before;
-  }
-  return blocks;
-}
-
-void AddEnded(void* data, size_t bytes) {
-  // Those of an arena that was reset may still be there when the thread ends.
-  struct ThreadEnd {
-    ~ThreadEnd() { GiveBackEnded(); }
-  };
-  static thread_local const ThreadEnd thread_end;
-  static_cast<void>(&thread_end);
-  newest_ended = ::new (data) EndedBlock{newest_ended, bytes};
-}
-
-}  // namespace
-
-HARENA_NOINLINE uint64_t EndArena(google::protobuf::Arena& arena, const ScopeEnd* end) noexcept {
-  std::destroy_at(&arena);
-  if (HARENA_LIKELY(end == nullptr)) return GiveBackEnded();
-  const ScopeEndFrame frame(*end);
-  return GiveBackEnded();
-}
-
-namespace {
-
 // Whatever the limits say, but counted.
 void* AllocateMallocedOverLimits(size_t bytes, Budget* budget) {
   void* data = AllocateUnframed(bytes);
@@ -164,7 +98,78 @@ void* AllocateMalloced(size_t bytes) {
   return data;
 }
 
+// One hook per pool and rule: the function's address is all the context that protobuf lets us
+// carry. What is much smaller than a page is none of the arena's blocks, but newer protobuf's list
+// of cleanups, which is not worth a page.
+template <uint32_t kIndex, WhenRefused kRule>
+void* AllocatePagesOf(size_t bytes) {
+  PagePool& pool = PagePool::AtIndex(kIndex);
+  if (HARENA_UNLIKELY(bytes < pool.options().page_bytes / 8)) return AllocateMalloced<kRule>(bytes);
+  Budget* const budget = BudgetFrame::Current();
+  if (kRule == WhenRefused::kThrow) return AllocatePages(pool, bytes, budget);
+  if (budget != nullptr) budget->ForceCharge(pool.BlockBytes(bytes));
+  return AllocatePages(pool, bytes, nullptr);
+}
+
+using BlockHook = void* (*)(size_t);
+
+template <WhenRefused kRule>
+constexpr auto kPageHooks = []<uint32_t... kIndex>(std::integer_sequence<uint32_t, kIndex...>) {
+  return std::array<BlockHook, sizeof...(kIndex)>{&AllocatePagesOf<kIndex, kRule>...};
+}
+(std::make_integer_sequence<uint32_t, PagePool::kPoolsMax>());
+
+// Whether it was a pool's.
+bool TryFreePages(void* data, size_t bytes) {
+  PagePool* const pool = PagePool::OwnerOf(data);
+  if (HARENA_UNLIKELY(pool == nullptr)) {
+    FreeMalloced(data, bytes);
+    return false;
+  }
+  pool->Free(data, bytes);
+  return true;
+}
+
+void FreePages(void* data, size_t bytes) { static_cast<void>(TryFreePages(data, bytes)); }
+
+// Blocks between the moment in which protobuf gives them back and the one in which the pool gets
+// them. protobuf frees blocks after the last destructor, so between the first block of an arena and
+// GiveBackEnded() nothing can wait: no fiber leaves blocks behind on a thread, or takes over those
+// of another one.
+struct EndedBlock {
+  EndedBlock* added_before;
+  size_t bytes;
+};
+thread_local constinit EndedBlock* newest_ended = nullptr;
+
+HARENA_NOINLINE uint64_t GiveBackEnded() noexcept {
+  uint64_t blocks = 0;
+  for (EndedBlock* block = std::exchange(newest_ended, nullptr); block != nullptr;) {
+    const EndedBlock ended = *block;
+    blocks += TryFreePages(block, ended.bytes);
+    block = ended.added_before;
+  }
+  return blocks;
+}
+
+void AddEnded(void* data, size_t bytes) {
+  // Those of an arena that was reset may still be there when the thread ends.
+  struct ThreadEnd {
+    ~ThreadEnd() { GiveBackEnded(); }
+  };
+  static thread_local const ThreadEnd thread_end;
+  static_cast<void>(&thread_end);
+  newest_ended = ::new (data) EndedBlock{newest_ended, bytes};
+}
+
 }  // namespace
+
+HARENA_NOINLINE uint64_t EndArena(google::protobuf::Arena& arena, const ScopeEnd* end) noexcept {
+  std::destroy_at(&arena);
+  if (HARENA_LIKELY(end == nullptr)) return GiveBackEnded();
+  const ScopeEndFrame frame(*end);
+  return GiveBackEnded();
+}
 
 google::protobuf::ArenaOptions PageArenaOptions(PagePool& pool, WhenRefused when_refused) {
   google::protobuf::ArenaOptions options;

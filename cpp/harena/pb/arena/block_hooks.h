@@ -34,6 +34,12 @@ google::protobuf::ArenaOptions MallocArenaOptions(WhenRefused when_refused = Whe
 google::protobuf::ArenaOptions EndedArenaOptions(PagePool& pool,
                                                  WhenRefused when_refused = WhenRefused::kThrow);
 
+/// Bytes of the pages in an arena whose SpaceAllocated() is `bytes`. Newer protobufs count an
+/// arena's list of cleanups there, a few hundred bytes that come from malloc.
+inline size_t WholePages(size_t bytes, const PagePool& pool) noexcept {
+  return bytes - bytes % pool.options().page_bytes;
+}
+
 /// Destroys `arena`, gives its blocks back and says how many those were; 0 where its options were
 /// not EndedArenaOptions(). They go back in the order in which they were taken, so that the one
 /// written last is on top of the pool's stack. protobuf frees the other way round; the next request

@@ -45,6 +45,7 @@ MessageArena::MessageArena(Scope& scope) : MessageArena(scope, StartOf(scope)) {
 
 MessageArena::MessageArena(Scope& scope, std::span<std::byte> start)
     : start_bytes_(start.size()),
+      on_pages_(scope.mode() != Mode::kArena),
       ending_(scope.ending()),
       budget_(scope.budget()),
       outside_(scope.outside()),
@@ -100,7 +101,8 @@ ptrdiff_t MessageArena::bytes_used_beyond_arena() const noexcept {
 }
 
 size_t MessageArena::bytes_in_blocks_beyond_arena() const noexcept {
-  return marked_arena_.arena()->SpaceAllocated() - start_bytes_;
+  const size_t bytes = marked_arena_.arena()->SpaceAllocated() - start_bytes_;
+  return on_pages_ ? WholePages(bytes, written_.pool()) : bytes;
 }
 
 }  // namespace harena::pb

@@ -140,6 +140,7 @@ class MessageArena final : public ScopeCompanion {
   static thread_local constinit inline const google::protobuf::Arena* last_found_ = nullptr;
 
   const size_t start_bytes_;
+  const bool on_pages_;
   ScopeEnding& ending_;  // in the scope, which outlives its arena, as the budget
   Budget& budget_;
   OutsideCharge& outside_;

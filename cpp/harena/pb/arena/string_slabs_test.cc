@@ -58,7 +58,7 @@ TEST(StringSlabs, OnAnotherThreadTheAnswerIsNull) {
 }
 
 TEST(StringSlabs, NothingIsTakenFromTheHeapInSteadyState) {
-  if (HARENA_CODEC == 0) {
+  if (!HARENA_PROTOBUF_3_21) {
     GTEST_SKIP() << "this protobuf keeps an arena's list of cleanups on the heap";
   }
   google::protobuf::Arena arena;

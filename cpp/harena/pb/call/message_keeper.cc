@@ -201,7 +201,10 @@ MessageKeeperStats MessageKeeper::stats() const {
   std::lock_guard lock(state_->mutex);
   MessageKeeperStats stats = state_->counts;
   stats.instances_idle = state_->idle.size();
-  for (const auto& instance : state_->idle) stats.bytes_idle += instance->arena->SpaceAllocated();
+  const PagePool& pool = state_->options.pool();
+  for (const auto& instance : state_->idle) {
+    stats.bytes_idle += WholePages(instance->arena->SpaceAllocated(), pool);
+  }
   return stats;
 }
 

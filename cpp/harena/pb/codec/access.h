@@ -59,7 +59,11 @@ struct Access {
   }
   template <typename T>
   static T* New(void* place, google::protobuf::Arena* arena) {
-    return ::new (place) T(arena, false);
+    if constexpr (requires { T(arena, false); }) {
+      return ::new (place) T(arena, false);  // 3.21: the message is not the one that owns the arena
+    } else {
+      return ::new (place) T(arena);
+    }
   }
 };
 

@@ -1,11 +1,14 @@
 #include "harena/pb/codec/by_protobuf.h"
 
+#include <string>
 #include <string_view>
 
+#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
 #include "harena/pb/arena/string_buffers.h"
 #include "harena/pb/codec/varint.h"
+#include "harena/pb/layout/heap_costs.h"
 #include "harena/pb/wire/heap_charge.h"
 
 #if HARENA_CODEC
@@ -42,7 +45,7 @@ const char* ReadUnknownInto(uint32_t tag, const char* ptr, const char* end, Pars
                             UnknownFieldSet& set) {
   const int number = WireFormatLite::GetTagFieldNumber(tag);
   if (number == 0) return nullptr;
-  parser.Charge(wire::kUnknownFieldBytes);
+  parser.Charge(layout::kUnknownFieldBytes);
   switch (WireFormatLite::GetTagWireType(tag)) {
     case WireFormatLite::WIRETYPE_VARINT: {
       uint64_t value;
@@ -60,12 +63,13 @@ const char* ReadUnknownInto(uint32_t tag, const char* ptr, const char* end, Pars
       size_t size;
       ptr = ReadLength(ptr, end, &size);
       if (ptr == nullptr) return nullptr;
-      parser.Charge(wire::kUnknownObjectBytes + StringBufferBytes(size));
-      set.AddLengthDelimited(number)->assign(ptr, size);
+      parser.Charge(layout::kUnknownObjectBytes + layout::kStringObjectBytes +
+                    StringBufferBytes(size));
+      AddUnknownText(set, number, {ptr, size});
       return ptr + size;
     }
     case WireFormatLite::WIRETYPE_START_GROUP: {
-      parser.Charge(wire::kUnknownObjectBytes);
+      parser.Charge(layout::kUnknownObjectBytes);
       UnknownFieldSet& group = *set.AddGroup(number);
       const char* body_end;
       return ReadGroupFields(tag, ptr, end, parser, &body_end, [&](uint32_t inner, const char* at) {
@@ -85,12 +89,16 @@ const char* ReadUnknown(uint32_t tag, const char* ptr, const char* end, Parser& 
                          *metadata.mutable_unknown_fields<UnknownFieldSet>());
 }
 
-void ChargeUnknownNumber(Parser& parser) { parser.Charge(wire::kUnknownFieldBytes); }
+void AddUnknownEnum(Parser& parser, int number, uint64_t value,
+                    google::protobuf::internal::InternalMetadata& metadata) {
+  parser.Charge(layout::kUnknownFieldBytes);
+  metadata.mutable_unknown_fields<UnknownFieldSet>()->AddVarint(number, UnknownEnum(value));
+}
 
 void ChargeUnknownEntry(Parser& parser, size_t entry_bytes) {
   // The key in the map, in the entry and in the unknown field.
-  parser.Charge(wire::kUnknownFieldBytes + wire::kUnknownObjectBytes +
-                3 * StringBufferBytes(entry_bytes));
+  parser.Charge(layout::kUnknownFieldBytes + layout::kUnknownObjectBytes +
+                layout::kStringObjectBytes + 3 * StringBufferBytes(entry_bytes));
 }
 
 const char* SkipField(uint32_t tag, const char* ptr, const char* end, Parser& parser) noexcept {
@@ -163,6 +171,26 @@ const char* ReadExtension(const char* field, uint32_t tag, const char* ptr, cons
   if (ReadInContext(ptr, field_end, parser.levels_left(), read)) return field_end;
   parser.ExplainForProtobuf(type, wire);
   return nullptr;
+}
+
+const char* ReadMapEntryByTable(uint32_t tag, const char* ptr, const char* end, Parser& parser,
+                                google::protobuf::MessageLite& message,
+                                const google::protobuf::internal::TcParseTableBase* stock) {
+  size_t size;
+  ptr = ReadLength(ptr, end, &size);
+  if (ptr == nullptr) return nullptr;
+  ChargeUnknownEntry(parser, size);
+  // As a message of one field: the table reads fields with their tags.
+  uint8_t head[2 * kVarintBytesMax];
+  uint8_t* head_end = google::protobuf::io::CodedOutputStream::WriteVarint32ToArray(tag, head);
+  head_end = google::protobuf::io::CodedOutputStream::WriteVarint64ToArray(size, head_end);
+  std::string wire(reinterpret_cast<const char*>(head), static_cast<size_t>(head_end - head));
+  wire.append(ptr, size);
+  const auto read = [&](const char* at, google::protobuf::internal::ParseContext* context) {
+    return google::protobuf::internal::TcParser::ParseLoop(&message, at, context, stock);
+  };
+  const char* const wire_end = wire.data() + wire.size();
+  return ReadInContext(wire.data(), wire_end, parser.levels_left(), read) ? ptr + size : nullptr;
 }
 
 }  // namespace harena::pb::codec

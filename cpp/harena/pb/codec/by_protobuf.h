@@ -11,6 +11,8 @@
 #include <google/protobuf/unknown_field_set.h>
 
 #include "harena/pb/codec/parser.h"
+#include "harena/pb/layout/names.h"
+#include "harena/pb/layout/parse_table.h"
 
 #if HARENA_CODEC
 namespace harena::pb::codec {
@@ -31,8 +33,10 @@ inline bool EndsMessage(uint32_t tag) noexcept { return tag == 0 || (tag & 7) ==
 const char* ReadUnknown(uint32_t tag, const char* ptr, const char* end, Parser& parser,
                         google::protobuf::internal::InternalMetadata& metadata);
 
-/// Counts an unknown number, to be added by the caller. Throws BudgetExceeded.
-void ChargeUnknownNumber(Parser& parser);
+/// Keeps a value that has no name in a closed enum as an unknown field, and counts it. Throws
+/// BudgetExceeded.
+void AddUnknownEnum(Parser& parser, int number, uint64_t value,
+                    google::protobuf::internal::InternalMetadata& metadata);
 /// Counts an entry of a map that protobuf reads, and may keep as an unknown field. Throws
 /// BudgetExceeded.
 void ChargeUnknownEntry(Parser& parser, size_t entry_bytes);
@@ -43,8 +47,7 @@ template <typename Read>
 bool ReadInContext(const char* ptr, const char* end, int levels_left, Read read) {
   const char* at;
   google::protobuf::internal::ParseContext context(
-      levels_left, /*aliasing=*/false, &at,
-      google::protobuf::StringPiece(ptr, static_cast<size_t>(end - ptr)));
+      levels_left, /*aliasing=*/false, &at, ProtobufText(ptr, static_cast<size_t>(end - ptr)));
   at = read(at, &context);
   return at != nullptr && context.Done(&at) && at != nullptr && context.EndedAtLimit();
 }
@@ -60,6 +63,12 @@ const char* ReadExtension(const char* field, uint32_t tag, const char* ptr, cons
                           Parser& parser, const google::protobuf::Message& prototype,
                           google::protobuf::internal::ExtensionSet& extensions,
                           google::protobuf::internal::InternalMetadata& metadata);
+
+/// Has protobuf read the entry of a map behind `tag` into `message`, by protobuf's own table for
+/// the message. Enums of a closed set need it: what has no name is kept among the unknown fields.
+const char* ReadMapEntryByTable(uint32_t tag, const char* ptr, const char* end, Parser& parser,
+                                google::protobuf::MessageLite& message,
+                                const google::protobuf::internal::TcParseTableBase* stock);
 
 }  // namespace harena::pb::codec
 #endif  // HARENA_CODEC

@@ -9,4 +9,5 @@
 #if HARENA_CODEC
 #include "harena/pb/codec/repeated_field.h"
 #include "harena/pb/codec/string_field.h"
+#include "harena/pb/layout/parse_table.h"
 #endif

@@ -18,6 +18,7 @@
 #include "harena/pb/codec/test_limited_parse.h"
 #include "harena/pb/codec/test_log.h"
 #include "harena/pb/codec/test_subject.h"
+#include "harena/pb/layout/family.h"
 #include "harena/pb/wire/test_wire.h"
 #include "harena/test/codec_scalars2.pb.h"
 #include "tests/safety_count.h"
@@ -26,6 +27,8 @@ namespace harena::pb::codec::test {
 namespace {
 
 constexpr size_t kPageBytes = 64 * kKiB;
+// What protobuf holds for a moment and nobody counts where it parses by tables: 38 bytes were seen.
+constexpr size_t kUncountedBytes = HARENA_PROTOBUF_3_21 ? 0 : 64;
 
 // The modes, and whether a message that is kept has been read into before.
 constexpr std::pair<Mode, bool> kWays[] = {{Mode::kArena, false},
@@ -99,7 +102,7 @@ TEST_P(Hostile, NothingTakesMoreThanItsBudgetAndWhatFitsIsServed) {
             const size_t over_bytes =
                 outcome.taken_bytes - std::min(outcome.taken_bytes, bytes_max);
             over_bytes_max = std::max(over_bytes_max, over_bytes);
-            EXPECT_LE(over_bytes, kPageBytes)
+            EXPECT_LE(over_bytes, kPageBytes + kUncountedBytes)
                 << what << ": " << outcome.taken_bytes << " (at most " << outcome.heap_bytes
                 << " of the heap, " << outcome.page_bytes << " of pages at the end) of "
                 << bytes_max << " for " << wire.size() << " of wire; status "

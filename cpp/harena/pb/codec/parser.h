@@ -16,6 +16,7 @@
 #include "harena/pb/codec/access.h"
 #include "harena/pb/codec/high_bits.h"
 #include "harena/pb/codec/scratch.h"
+#include "harena/pb/layout/names.h"
 #include "harena/pb/layout/raw_string.h"
 #include "harena/scope/outside_charge.h"
 
@@ -130,7 +131,7 @@ class Parser {
         return Access::New<T>(Allocate(sizeof(T)), arena_);
       }
     }
-    return google::protobuf::Arena::CreateMessage<T>(arena_);
+    return CreateOn<T>(*arena_);
   }
 
   /// A string whose bytes are those of the wire. REQUIRES: frozen.

@@ -2,11 +2,10 @@
 
 #include <cstring>
 
-#include <google/protobuf/generated_message_reflection.h>
-
 #include "harena/pb/arena/string_buffers.h"
 #include "harena/pb/arena/string_slabs.h"
 #include "harena/pb/codec/read_map.h"
+#include "harena/pb/layout/heap_costs.h"
 
 #if HARENA_CODEC
 namespace harena::pb::codec {
@@ -37,9 +36,15 @@ struct NextTag {
   uint32_t wire = 1;
 };
 
+// What a string of an open message takes of the heap.
+void ChargeString(Parser& parser, std::string_view text) {
+  const bool by_protobuf = parser.strings() == nullptr;
+  parser.Charge(StringBufferBytes(text.size()) + (by_protobuf ? layout::kStringObjectBytes : 0));
+}
+
 void AddOpenString(Parser& parser, RepeatedPtrField<std::string>& field, std::string_view text) {
-  parser.Charge(StringBufferBytes(text.size()));
-  if (parser.strings() != nullptr && field.ClearedCount() == 0) {
+  ChargeString(parser, text);
+  if (parser.strings() != nullptr && !layout::HasCleared(field)) {
     if (std::string* const string = parser.strings()->TryMake(text)) {
       field.UnsafeArenaAddAllocated(string);
       return;
@@ -59,7 +64,7 @@ bool CheckUtf8(std::string_view text, const char* utf8_name) {
 
 bool SetOpenString(Parser& parser, ArenaStringPtr& field, std::string_view text,
                    const char* utf8_name) {
-  parser.Charge(StringBufferBytes(text.size()));
+  ChargeString(parser, text);
   if (!field.IsDefault()) {
     field.UnsafeMutablePointer()->assign(text);
   } else if (std::string* const string =
@@ -127,10 +132,7 @@ const char* ReadPackedClosedEnum(const char* ptr, const char* end, Parser& parse
     if (is_valid(static_cast<int>(value))) {
       field.Add(static_cast<int>(value));
     } else {
-      ChargeUnknownNumber(parser);
-      google::protobuf::internal::WriteVarint(
-          static_cast<uint32_t>(number), value,
-          metadata.mutable_unknown_fields<google::protobuf::UnknownFieldSet>());
+      AddUnknownEnum(parser, number, value, metadata);
     }
   }
   return ptr == end ? ptr : nullptr;

@@ -148,23 +148,6 @@ class ElementReader {
   const size_t first_;
 };
 
-/// protobuf's arena wants arrays back that hold no fewer than so many numbers.
-template <typename T>
-inline constexpr size_t kNumbersMin = sizeof(layout::RepeatedHeader) / sizeof(T);
-
-/// What stands in front of an array of numbers, at `place`, and the array.
-template <typename T>
-HARENA_INLINE T* NumbersAt(void* place, google::protobuf::Arena* arena) {
-  return reinterpret_cast<T*>(::new (place) layout::RepeatedHeader{arena} + 1);
-}
-/// REQUIRES: the field has no array.
-template <typename T>
-HARENA_INLINE void SetNumbers(RepeatedField<T>& field, T* numbers, size_t count) noexcept {
-  layout::ElementsOf(field) = numbers;
-  layout::SizeOf(field) = static_cast<int>(count);
-  layout::CapacityOf(field) = static_cast<int>(std::max(count, kNumbersMin<T>));
-}
-
 /// Reads a packed field of varints.
 template <Varint kKind, typename T>
 HARENA_NOINLINE const char* ReadPackedVarints(const char* ptr, const char* end, Parser& parser,
@@ -175,21 +158,20 @@ HARENA_NOINLINE const char* ReadPackedVarints(const char* ptr, const char* end, 
   end = ptr + size;
   // A last number that goes on behind the end.
   if (HARENA_UNLIKELY(static_cast<uint8_t>(end[-1]) >= 0x80)) return nullptr;
-  if (HARENA_LIKELY(parser.frozen() && layout::CapacityOf(field) == 0)) {
+  if (HARENA_LIKELY(parser.frozen() && !layout::HasArray(field))) {
     // Two are what ReadVarints() may write beyond the numbers.
-    constexpr size_t kMore = std::max<size_t>(2, kNumbersMin<T>);
-    constexpr size_t kHeaderBytes = sizeof(layout::RepeatedHeader);
+    constexpr size_t kMore = 2;
     // Room for the most there may be.
-    size_t room_bytes = kHeaderBytes + (size + kMore) * sizeof(T);
+    size_t room_bytes = layout::ArrayBytesOf<T>(size + kMore);
     if (HARENA_UNLIKELY(!parser.IsLittle(room_bytes))) {
       const auto count = static_cast<size_t>(CountVarints(ptr, static_cast<int>(size)));
-      room_bytes = kHeaderBytes + (count + kMore) * sizeof(T);
+      room_bytes = layout::ArrayBytesOf<T>(count + kMore);
     }
-    T* const numbers = NumbersAt<T>(parser.AllocateForAWhile(room_bytes), parser.arena());
+    T* const numbers = layout::ArrayAt<T>(parser.AllocateForAWhile(room_bytes));
     T* const numbers_end = ReadVarints<kKind>(ptr, end, numbers);
     if (HARENA_UNLIKELY(numbers_end == nullptr)) return nullptr;
-    parser.KeepUpTo(std::max(numbers_end, numbers + kNumbersMin<T>));
-    SetNumbers(field, numbers, static_cast<size_t>(numbers_end - numbers));
+    parser.KeepUpTo(std::max(numbers_end, numbers + layout::kElementsMin<T>));
+    layout::SetArray(field, parser.arena(), numbers, static_cast<size_t>(numbers_end - numbers));
     return end;
   }
   const int count = CountVarints(ptr, static_cast<int>(size));
@@ -210,12 +192,10 @@ HARENA_NOINLINE const char* ReadPackedFixed(const char* ptr, const char* end, Pa
   if (HARENA_UNLIKELY(ptr == nullptr || size % sizeof(T) != 0)) return nullptr;
   if (size == 0) return ptr;
   const size_t count = size / sizeof(T);
-  if (HARENA_LIKELY(parser.frozen() && layout::CapacityOf(field) == 0)) {
-    const size_t bytes =
-        sizeof(layout::RepeatedHeader) + std::max(size, kNumbersMin<T> * sizeof(T));
-    T* const numbers = NumbersAt<T>(parser.Allocate(bytes), parser.arena());
+  if (HARENA_LIKELY(parser.frozen() && !layout::HasArray(field))) {
+    T* const numbers = layout::ArrayAt<T>(parser.Allocate(layout::ArrayBytesOf<T>(count)));
     std::memcpy(numbers, ptr, size);
-    SetNumbers(field, numbers, count);
+    layout::SetArray(field, parser.arena(), numbers, count);
     return ptr + size;
   }
   field.Reserve(field.size() + static_cast<int>(count));

@@ -144,34 +144,36 @@ bool ParseMapMessage(const char* ptr, const char* end, Parser& parser, uint32_t 
   return true;
 }
 
-/// Reads one entry by protobuf's own code, which `wrapper` calls. Enums of a closed set need it:
-/// what has no name is kept among the unknown fields of the message.
-template <typename Wrapper>
-const char* ReadMapEntryByProtobuf(const char* ptr, const char* end, Parser& parser,
-                                   Wrapper& wrapper) {
+/// Reads one entry by protobuf's own code: `read` gets a pointer and a context, as for
+/// ReadInContext(). Enums of a closed set need it: what has no name is kept among the unknown
+/// fields of the message.
+template <typename Read>
+const char* ReadMapEntryByProtobuf(const char* ptr, const char* end, Parser& parser, Read read) {
   size_t size;
   ptr = ReadLength(ptr, end, &size);
   if (ptr == nullptr || !parser.Enter()) return nullptr;
   ChargeUnknownEntry(parser, size);
-  const auto read = [&](const char* at, google::protobuf::internal::ParseContext* context) {
-    return wrapper._InternalParse(at, context);
-  };
   if (!ReadInContext(ptr, ptr + size, parser.levels_left(), read)) return nullptr;
   parser.Leave();
   return ptr + size;
 }
 
 /// Reads one entry of a map whose values are no enums of a closed set.
-template <typename Entry, typename Key, typename T, WireFormatLite::FieldType kKeyType,
-          WireFormatLite::FieldType kValueType>
-HARENA_NOINLINE const char* ReadMapEntry(
-    const char* ptr, const char* end, Parser& parser,
-    google::protobuf::internal::MapField<Entry, Key, T, kKeyType, kValueType>& field,
-    const char* key_utf8_name, const char* value_utf8_name) {
-  // Somebody has asked reflection for a list of the entries: protobuf knows which of the two
-  // counts.
-  if (HARENA_UNLIKELY(!parser.frozen()) && field.IsRepeatedFieldValid()) {
-    return ReadMapEntryByProtobuf(ptr, end, parser, field);
+template <WireFormatLite::FieldType kKeyType, WireFormatLite::FieldType kValueType, typename Field>
+HARENA_NOINLINE const char* ReadMapEntry(const char* ptr, const char* end, Parser& parser,
+                                         Field& field, const char* key_utf8_name,
+                                         const char* value_utf8_name) {
+  using Map = std::remove_pointer_t<decltype(field.MutableMap())>;
+  using Key = typename Map::key_type;
+  using T = typename Map::mapped_type;
+  if constexpr (requires { field._InternalParse(ptr, nullptr); }) {
+    // Somebody has asked reflection for a list of the entries: protobuf knows which of the two
+    // counts. (Where map fields do not parse, MutableMap() sees to it.)
+    if (HARENA_UNLIKELY(!parser.frozen()) && field.IsRepeatedFieldValid()) {
+      return ReadMapEntryByProtobuf(ptr, end, parser, [&](const char* at, auto* context) {
+        return field._InternalParse(at, context);
+      });
+    }
   }
   MapPart<kKeyType, Key> key;
   MapPart<kValueType, T> value;

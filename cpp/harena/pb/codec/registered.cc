@@ -25,8 +25,9 @@ std::string VersionName() {
 
 std::string WhyNot(bool arena_strings) {
   if (HARENA_SERIALIZER == 0) {
-    return "the codec knows protobuf 3.21 with libstdc++'s C++11 strings, and protobuf 36; this "
-           "program was compiled with others, so protobuf's own code serves every message";
+    return "the codec knows protobuf 3.21, 29 and 36 with libstdc++'s C++11 strings; this "
+           "program "
+           "was compiled with others, so protobuf's own code serves every message";
   }
   if (HARENA_CODEC == 0) {
     return "this protobuf parses by tables inside of the library, so protobuf's own code parses "

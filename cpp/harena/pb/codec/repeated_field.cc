@@ -6,7 +6,7 @@
 #include "harena/pb/arena/message_arena.h"
 #include "harena/pb/layout/pointer_array.h"
 
-#if HARENA_CODEC
+#if HARENA_CODEC && HARENA_PROTOBUF_3_21
 namespace harena::pb::codec {
 namespace {
 
@@ -96,4 +96,4 @@ void MergeStrings(RepeatedPtrField<std::string>& field, const RepeatedPtrField<s
 }
 
 }  // namespace harena::pb::codec
-#endif  // HARENA_CODEC
+#endif  // HARENA_PROTOBUF_3_21

@@ -14,7 +14,7 @@
 #include "harena/pb/codec/access.h"
 #include "harena/pb/layout/value_array.h"
 
-#if HARENA_CODEC
+#if HARENA_CODEC && HARENA_PROTOBUF_3_21
 namespace harena::pb::codec {
 
 /// An array's elements with twice the room, `*capacity` elements then, for a field whose message is
@@ -179,4 +179,4 @@ bool AllAreInitialized(const HarenaRepeatedPtrField<T>& field) {
 
 }  // namespace internal
 }  // namespace google::protobuf
-#endif  // HARENA_CODEC
+#endif  // HARENA_PROTOBUF_3_21

@@ -37,10 +37,15 @@ namespace google::protobuf::internal {
 struct HarenaArenaStringPtr : ArenaStringPtr {
   using ArenaStringPtr::ArenaStringPtr;
 
-  // As ArenaStringPtr's own overloads.
-  void Set(ConstStringParam value, Arena* arena) {
+  // As ArenaStringPtr's own overloads of all releases.
+  using ArenaStringPtr::Set;
+  using ArenaStringPtr::SetBytes;
+  void Set(std::string_view value, Arena* arena) { SetText(value, arena); }
+  void Set(const std::string& value, Arena* arena) {
     harena::pb::codec::SetString(*this, value, arena);
   }
+  void SetBytes(std::string_view value, Arena* arena) { SetText(value, arena); }
+  void SetBytes(const std::string& value, Arena* arena) { Set(value, arena); }
   void Set(const char* text, Arena* arena) { SetText(text, arena); }
   void Set(const char* text, size_t length, Arena* arena) {
     SetText(std::string_view(text, length), arena);
@@ -53,7 +58,6 @@ struct HarenaArenaStringPtr : ArenaStringPtr {
   void Set(std::reference_wrapper<RefWrappedType> value, Arena* arena) {
     Set(value.get(), arena);
   }
-  void SetBytes(ConstStringParam value, Arena* arena) { Set(value, arena); }
   void SetBytes(std::string&& value, Arena* arena) { Set(std::move(value), arena); }
   void SetBytes(const char* text, Arena* arena) { SetText(text, arena); }
   void SetBytes(const void* data, size_t size, Arena* arena) {
@@ -81,7 +85,8 @@ struct HarenaArenaStringPtr : ArenaStringPtr {
 };
 
 static_assert(sizeof(HarenaArenaStringPtr) == sizeof(ArenaStringPtr) &&
-                  std::is_trivially_default_constructible_v<HarenaArenaStringPtr>,
+                  std::is_trivially_default_constructible_v<HarenaArenaStringPtr> ==
+                      std::is_trivially_default_constructible_v<ArenaStringPtr>,
               "the codec's string field must be protobuf's in all but name");
 
 }  // namespace google::protobuf::internal

@@ -79,8 +79,14 @@ LimitedOutcome LimitedParses::Run(const LimitedInput& input, Options options,
   // The pages of sampled scopes are another pool's.
   options.quarantine_one_in = 0;
   LimitedOutcome outcome = RunOnce(input, options, process_bytes_max, look);
-  // What a thread or the pool keeps for its next parse is there when that comes; a leak is not.
-  for (int again = 0; again < 3 && outcome.leaked_bytes != 0; ++again) {
+  // What a thread, the pool or protobuf makes once is there when the next parse comes; a leak is
+  // not.
+  const auto is_wrong = [&] {
+    const size_t over_bytes =
+        outcome.taken_bytes - std::min(outcome.taken_bytes, options.request_bytes_max);
+    return outcome.leaked_bytes != 0 || over_bytes > pool_.options().page_bytes;
+  };
+  for (int again = 0; again < 3 && is_wrong(); ++again) {
     const LimitedOutcome next = RunOnce(input, options, process_bytes_max, look);
     outcome.leaked_bytes = std::min(outcome.leaked_bytes, next.leaked_bytes);
     outcome.heap_bytes = std::min(outcome.heap_bytes, next.heap_bytes);
@@ -101,22 +107,26 @@ LimitedOutcome LimitedParses::RunOnce(const LimitedInput& input, const Options& 
     if (keeper && input.kept) ParseBefore(pool_, *keeper, input);
     ScopePool scopes(options);
     const size_t pages_before = PagePoolPeer::BytesInUse(pool_);
-    const google::protobuf::Arena* malloced = nullptr;
+    std::optional<ProcessLimit> limit(std::in_place, process_bytes_max);
+    std::optional<Scope> scope = scopes.TryAcquire(&outcome.refusal);
+    const bool counts_malloc = options.mode == Mode::kArena && scope;
+    const size_t process_before = ProcessBudget().bytes_used();
     const auto page_bytes = [&] {
       // A kept message that is too large for its scope is dropped.
       const size_t pages_now = PagePoolPeer::BytesInUse(pool_);
-      return pages_now - std::min(pages_now, pages_before) +
-             (malloced != nullptr ? static_cast<size_t>(malloced->SpaceAllocated()) : 0);
+      size_t bytes = pages_now - std::min(pages_now, pages_before);
+      // The arena's blocks from malloc, which only the process's budget counts apart from the rest.
+      if (counts_malloc) {
+        bytes += ProcessBudget().bytes_used() - process_before - scope->outside().bytes();
+      }
+      return bytes;
     };
-    std::optional<ProcessLimit> limit(std::in_place, process_bytes_max);
-    std::optional<Scope> scope = scopes.TryAcquire(&outcome.refusal);
     HeapWatch watch([&page_bytes] { return page_bytes(); });
     const google::protobuf::Message* message = nullptr;
     if (!scope) {
       outcome.status = ParseStatus::kRefused;
     } else {
       try {
-        if (options.mode == Mode::kArena) malloced = &MessageArena::Of(*scope).arena();
         const Subject::Parsed parsed =
             ParseOnto(*scope, keeper ? &*keeper : nullptr, input, &outcome.held_bytes);
         outcome.status = parsed.result.status;

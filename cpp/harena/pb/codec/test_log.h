@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#if __has_include(<google/protobuf/stubs/logging.h>)
+#include <google/protobuf/stubs/common.h>
+#if GOOGLE_PROTOBUF_VERSION < 4022000
 #include <google/protobuf/stubs/logging.h>
 #else
 #include <absl/base/log_severity.h>
@@ -16,7 +17,7 @@
 
 namespace harena::pb::codec::test {
 
-#if __has_include(<google/protobuf/stubs/logging.h>)
+#if GOOGLE_PROTOBUF_VERSION < 4022000
 
 /// While it stands, errors in input are not printed.
 using SilentLog = google::protobuf::LogSilencer;

@@ -18,6 +18,10 @@ namespace harena::pb::layout {
 using google::protobuf::internal::EpsCopyInputStream;
 using google::protobuf::internal::ParseContext;
 
+struct SlopBytes {
+  using Type = int;
+  friend constexpr Type Exposed(SlopBytes);
+};
 struct BufferEnd {
   using Type = const char* EpsCopyInputStream::*;
   friend constexpr Type Exposed(BufferEnd);
@@ -38,16 +42,20 @@ struct NextBuffer {
   using Type = const char* (EpsCopyInputStream::*)();
   friend constexpr Type Exposed(NextBuffer);
 };
+template struct Expose<SlopBytes, EpsCopyInputStream::kSlopBytes>;
 template struct Expose<BufferEnd, &EpsCopyInputStream::buffer_end_>;
 template struct Expose<LimitEnd, &EpsCopyInputStream::limit_end_>;
 template struct Expose<Limit, &EpsCopyInputStream::limit_>;
 template struct Expose<NextChunk, &EpsCopyInputStream::next_chunk_>;
 template struct Expose<NextBuffer, &EpsCopyInputStream::Next>;
 
+/// Bytes behind a buffer's end that can be read.
+inline constexpr int kSlopBytes = Exposed(SlopBytes());
+
 /// How many bytes are left from `ptr` on, if they are in the buffer, all of them; else nothing.
 inline std::optional<size_t> RestInBuffer(const ParseContext& context, const char* ptr) noexcept {
   const int limit = context.*Exposed(Limit());
-  if (limit > ParseContext::kSlopBytes) return std::nullopt;
+  if (limit > kSlopBytes) return std::nullopt;
   const ptrdiff_t bytes = context.*Exposed(BufferEnd()) + limit - ptr;
   if (bytes < 0) return std::nullopt;
   return static_cast<size_t>(bytes);
@@ -58,7 +66,6 @@ inline std::optional<size_t> RestInBuffer(const ParseContext& context, const cha
 /// AppendUntilEnd(), but also where the input has no limit.
 template <typename Append>
 const char* ReadRest(ParseContext& context, const char* ptr, Append append) {
-  constexpr int kSlopBytes = ParseContext::kSlopBytes;
   if (ptr - context.*Exposed(BufferEnd()) > context.*Exposed(Limit())) return nullptr;
   while (context.*Exposed(Limit()) > kSlopBytes) {
     // Behind the last buffer of all there is nothing.

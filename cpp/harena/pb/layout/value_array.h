@@ -1,74 +1,7 @@
-// protobuf's repeated fields of numbers from the inside.
+// protobuf's repeated fields of numbers from the inside. A file for each family has HasArray(),
+// kElementsMin, ArrayBytesOf(), ArrayAt() and SetArray().
 #pragma once
 
-#include <cstdint>
-
-#include <google/protobuf/arena.h>
-#include <google/protobuf/repeated_field.h>
-
-#include "harena/base/compiler.h"
-#include "harena/pb/layout/expose.h"
-#include "harena/pb/layout/family.h"
-
-#if HARENA_CODEC
-namespace harena::pb::layout {
-
-using google::protobuf::RepeatedField;
-
-// The names of its members, for each type of element.
-template <typename T>
-struct PartsOf;
-
-#define HARENA_EXPOSE_FIELD(T)                                                 \
-  struct Size_##T {                                                            \
-    using Type = int RepeatedField<T>::*;                                      \
-    friend constexpr Type Exposed(Size_##T);                                   \
-  };                                                                           \
-  struct Capacity_##T {                                                        \
-    using Type = int RepeatedField<T>::*;                                      \
-    friend constexpr Type Exposed(Capacity_##T);                               \
-  };                                                                           \
-  struct Elements_##T {                                                        \
-    using Type = void* RepeatedField<T>::*;                                    \
-    friend constexpr Type Exposed(Elements_##T);                               \
-  };                                                                           \
-  template struct Expose<Size_##T, &RepeatedField<T>::current_size_>;          \
-  template struct Expose<Capacity_##T, &RepeatedField<T>::total_size_>;        \
-  template struct Expose<Elements_##T, &RepeatedField<T>::arena_or_elements_>; \
-  template <>                                                                  \
-  struct PartsOf<T> {                                                          \
-    using Size = Size_##T;                                                     \
-    using Capacity = Capacity_##T;                                             \
-    using Elements = Elements_##T;                                             \
-  }
-HARENA_EXPOSE_FIELD(bool);
-HARENA_EXPOSE_FIELD(int32_t);
-HARENA_EXPOSE_FIELD(int64_t);
-HARENA_EXPOSE_FIELD(uint32_t);
-HARENA_EXPOSE_FIELD(uint64_t);
-HARENA_EXPOSE_FIELD(float);
-HARENA_EXPOSE_FIELD(double);
-#undef HARENA_EXPOSE_FIELD
-
-/// What stands before the elements.
-struct RepeatedHeader {
-  google::protobuf::Arena* arena;
-};
-static_assert(sizeof(RepeatedHeader) == sizeof(double));
-
-template <typename T>
-HARENA_INLINE int& SizeOf(RepeatedField<T>& field) noexcept {
-  return field.*Exposed(typename PartsOf<T>::Size());
-}
-template <typename T>
-HARENA_INLINE int& CapacityOf(RepeatedField<T>& field) noexcept {
-  return field.*Exposed(typename PartsOf<T>::Capacity());
-}
-/// The elements; the arena, when the capacity is 0.
-template <typename T>
-HARENA_INLINE void*& ElementsOf(RepeatedField<T>& field) noexcept {
-  return field.*Exposed(typename PartsOf<T>::Elements());
-}
-
-}  // namespace harena::pb::layout
-#endif  // HARENA_CODEC
+#include "harena/pb/layout/value_array_29.h"
+#include "harena/pb/layout/value_array_36.h"
+#include "harena/pb/layout/value_array_3_21.h"

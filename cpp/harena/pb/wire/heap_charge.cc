@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "harena/pb/layout/heap_costs.h"
 #include "harena/pb/wire/schema.h"
 #include "harena/pb/wire/walker.h"
 
@@ -33,7 +34,7 @@ size_t ChargeHeap(OutsideCharge& outside, const google::protobuf::Descriptor* ty
     Charge(outside, wire.size());
     return 0;
   }
-  const size_t most_bytes = (1 + kHeapBytesPerByte) * wire.size();
+  const size_t most_bytes = (1 + layout::kBytesPerByte) * wire.size();
   const size_t small_part_bytes = std::min(outside.budget().bytes_max() / kRequestPart,
                                            ProcessBudget().bytes_max() / kProcessPart);
   if (counted_at_most + most_bytes <= small_part_bytes) {

@@ -10,16 +10,6 @@
 
 namespace harena::pb::wire {
 
-/// The most heap that protobuf takes for one byte of wire in unknown fields: a packed value of a
-/// closed enum, of one byte, becomes an entry of the unknown fields' vector.
-inline constexpr size_t kHeapBytesPerByte = 48;
-/// What protobuf takes of the heap for one unknown field: it stands in a vector, 16 bytes each,
-/// which doubles. While it grows, the old one and the new one hold three times what is in use.
-inline constexpr size_t kUnknownFieldBytes = 48;
-/// Beside that, for a string, or for a group with the first block of its own vector, as malloc
-/// rounds them up.
-inline constexpr size_t kUnknownObjectBytes = 48;
-
 /// Counts what protobuf may take of the heap for a message of that type (null: of the lite runtime)
 /// while it parses `wire`: strings, and, where anything is limited, unknown fields. What these may
 /// take at most is counted where that is a small part of the limits; `counted_at_most` is what was

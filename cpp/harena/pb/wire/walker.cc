@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "harena/pb/layout/heap_costs.h"
 #include "harena/pb/wire/heap_charge.h"
 
 namespace harena::pb::wire {
@@ -85,13 +86,14 @@ bool Walker::Skip(const Message& message, size_t bytes) noexcept {
 }
 
 void Walker::OnUnknown(const Message& message, size_t object_bytes) noexcept {
-  if (!message.is_entry()) found_.heap_bytes += kUnknownFieldBytes + object_bytes;
+  if (!message.is_entry()) found_.heap_bytes += layout::kUnknownFieldBytes + object_bytes;
 }
 
 void Walker::OnEnum(const Message& message, const FieldSchema& field, uint64_t value) noexcept {
   if (field.closed_enum->FindValueByNumber(static_cast<int>(value)) != nullptr) return;
   // The whole entry of a map becomes a string.
-  found_.heap_bytes += kUnknownFieldBytes + (message.is_entry() ? kUnknownObjectBytes : 0);
+  found_.heap_bytes +=
+      layout::kUnknownFieldBytes + (message.is_entry() ? layout::kUnknownStringBytes : 0);
 }
 
 void Walker::OnEntryField(Message& entry, const FieldSchema* field, uint32_t number) noexcept {
@@ -130,10 +132,10 @@ bool Walker::WalkLengthDelimited(Message& message, const FieldSchema* field) noe
   if (bytes > static_cast<uint64_t>(message.end - at_)) return false;
   const char* const end = at_ + bytes;
   if (field == nullptr) {
-    OnUnknown(message, kUnknownObjectBytes);
+    OnUnknown(message, layout::kUnknownStringBytes);
     // An item of a message set, which may be of any type.
     if (message.outer != nullptr && message.outer->message_set()) {
-      found_.heap_bytes += kHeapBytesPerByte * bytes;
+      found_.heap_bytes += layout::kBytesPerByte * bytes;
     }
     at_ = end;
     return true;
@@ -142,6 +144,7 @@ bool Walker::WalkLengthDelimited(Message& message, const FieldSchema* field) noe
   if (field->closed_enum != nullptr) return WalkPackedEnums(message, *field, end);
   at_ = end;
   if (!field->text) return true;
+  found_.heap_bytes += layout::kStringObjectBytes;
   if (message.is_entry() && field == message.schema->Find(1)) OnKey(message, bytes);
   // Tag and length are two bytes at least.
   if (bytes > kLocalMax && bytes + 2 < kBufferBytesMin) {
@@ -161,7 +164,7 @@ bool Walker::WalkField(Message& message, uint32_t tag) noexcept {
     case kLengthDelimited:
       return WalkLengthDelimited(message, field);
     case kStartGroup:
-      if (field == nullptr) OnUnknown(message, kUnknownObjectBytes);
+      if (field == nullptr) OnUnknown(message, layout::kUnknownObjectBytes);
       return WalkMessage(field == nullptr ? nullptr : field->message, message.schema, message.end,
                          number);
     case kVarint: {
