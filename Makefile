@@ -19,7 +19,7 @@ GO = $(shell tools/go_path.sh)
 # The modules are those of go.work. Each is tested by its own go.mod, as its users build it.
 GO_MODULES = $(shell sed -n 's/^\t\.\///p' go.work)
 
-SOURCES = $(shell find cpp bench -name gen -prune -o \( -name '*.h' -o -name '*.cc' \) -print)
+SOURCES = $(shell find cpp bench tools -name gen -prune -o \( -name '*.h' -o -name '*.cc' \) -print)
 
 ##@ Everyday
 .PHONY: help setup build cli demo live tour replay generate
@@ -302,7 +302,7 @@ docs: setup $(DOCS_PYTHON)/bin/mkdocs build/go-tools/gomarkdoc  ## The docs site
 	python3 tools/docs_site_test.py --quiet
 
 ##@ Package
-.PHONY: package test-packages test-reproducible test-bazel test-modules install clean
+.PHONY: package test-packages test-reproducible test-bazel test-modules test-protobuf install clean
 PACKAGES = out/packages
 package: setup  ## The Debian packages, checked by lintian, and what they are made from, in out/packages
 	@tools/setup.sh debhelper dh-python dpkg-dev help2man lintian
@@ -324,6 +324,12 @@ test-bazel: setup  ## Build the Bazel targets with Debian's bazel against the sy
 test-modules: setup  ## Build a user's Go module from the modules as the next release would tag them
 	python3 tools/release_test.py --quiet
 	python3 packaging/test/test_modules.py --go $(GO)
+
+# What each protobuf needs and how it is had: tools/protobuf_versions/versions.json.
+VERSIONS ?=
+test-protobuf: setup  ## The C++ tests with each protobuf that can be had, hours without ccache: VERSIONS="3.21 36" (table and results.json in out/protobuf; root for 36)
+	@tools/setup.sh mmdebstrap zlib1g-dev
+	python3 -B tools/protobuf_versions/run.py --jobs $(JOBS) --versions $(VERSIONS)
 
 # The layers, and a program that is linked with all of them.
 SBOM_LAYERS = base mem guard scope pb config live exporters/prometheus adapters/grpc
