@@ -16,7 +16,6 @@ from pathlib import Path
 
 HERE = Path(__file__)
 # By protoc's release. With others the plugin leaves everything to protobuf.
-# Of each release that the codec knows.
 GOLDEN = {"3.21": HERE.with_suffix(".golden"), "29": HERE.with_name(f"{HERE.stem}_29.golden"),
           "36": HERE.with_name(f"{HERE.stem}_36.golden")}
 OPTIONS: argparse.Namespace

@@ -2,7 +2,7 @@
 
 import subprocess
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable
 
 import problem
 
@@ -27,11 +27,3 @@ def must(runner: Runner, command: list, log: Path, environment: dict, what: str,
     """Runs it, and says `what` went wrong, with the end of the log."""
     if runner([str(part) for part in command], log, environment) != 0:
         raise refusal(f"{what}; the log is {log}\n{tail(log)}")
-
-
-def find(log: Path, pattern: str) -> Optional[str]:
-    """The first line of the log with this text."""
-    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
-        if pattern in line:
-            return line.strip()
-    return None

@@ -63,8 +63,7 @@ const char* ReadUnknownInto(uint32_t tag, const char* ptr, const char* end, Pars
       size_t size;
       ptr = ReadLength(ptr, end, &size);
       if (ptr == nullptr) return nullptr;
-      parser.Charge(layout::kUnknownObjectBytes + layout::kStringObjectBytes +
-                    StringBufferBytes(size));
+      parser.Charge(layout::kUnknownStringBytes + StringBufferBytes(size));
       AddUnknownText(set, number, {ptr, size});
       return ptr + size;
     }
@@ -97,8 +96,8 @@ void AddUnknownEnum(Parser& parser, int number, uint64_t value,
 
 void ChargeUnknownEntry(Parser& parser, size_t entry_bytes) {
   // The key in the map, in the entry and in the unknown field.
-  parser.Charge(layout::kUnknownFieldBytes + layout::kUnknownObjectBytes +
-                layout::kStringObjectBytes + 3 * StringBufferBytes(entry_bytes));
+  parser.Charge(layout::kUnknownFieldBytes + layout::kUnknownStringBytes +
+                3 * StringBufferBytes(entry_bytes));
 }
 
 const char* SkipField(uint32_t tag, const char* ptr, const char* end, Parser& parser) noexcept {

@@ -25,13 +25,13 @@ std::string VersionName() {
 
 std::string WhyNot(bool arena_strings) {
   if (HARENA_SERIALIZER == 0) {
-    return "the codec knows protobuf 3.21, 29 and 36 with libstdc++'s C++11 strings; this "
-           "program "
+    return "the codec knows protobuf 3.21, 29 and 36 with libstdc++'s C++11 strings; this program "
            "was compiled with others, so protobuf's own code serves every message";
   }
   if (HARENA_CODEC == 0) {
-    return "this protobuf parses by tables inside of the library, so protobuf's own code parses "
-           "every message; strings of requests are ordinary ones";
+    return "the codec's parser knows libstdc++'s C++11 strings; this program was compiled with "
+           "others, so protobuf's own code parses every message; strings of requests are ordinary "
+           "ones";
   }
   if (!arena_strings) {
     return "std::string of the C++ library that this program runs with is laid out otherwise than "

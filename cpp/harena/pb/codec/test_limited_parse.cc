@@ -79,14 +79,8 @@ LimitedOutcome LimitedParses::Run(const LimitedInput& input, Options options,
   // The pages of sampled scopes are another pool's.
   options.quarantine_one_in = 0;
   LimitedOutcome outcome = RunOnce(input, options, process_bytes_max, look);
-  // What a thread, the pool or protobuf makes once is there when the next parse comes; a leak is
-  // not.
-  const auto is_wrong = [&] {
-    const size_t over_bytes =
-        outcome.taken_bytes - std::min(outcome.taken_bytes, options.request_bytes_max);
-    return outcome.leaked_bytes != 0 || over_bytes > pool_.options().page_bytes;
-  };
-  for (int again = 0; again < 3 && is_wrong(); ++again) {
+  // What a thread or the pool keeps for its next parse is there when that comes; a leak is not.
+  for (int again = 0; again < 3 && outcome.leaked_bytes != 0; ++again) {
     const LimitedOutcome next = RunOnce(input, options, process_bytes_max, look);
     outcome.leaked_bytes = std::min(outcome.leaked_bytes, next.leaked_bytes);
     outcome.heap_bytes = std::min(outcome.heap_bytes, next.heap_bytes);

@@ -42,10 +42,6 @@ constexpr uint64_t UnknownEnum(uint64_t value) noexcept {
 #endif
 }
 
-/// Whether an exception may leave the copy constructor of a message on an arena. Where it may not,
-/// repeated fields free elements there which are the arena's.
-inline constexpr bool kCopiesMayThrow = GOOGLE_PROTOBUF_VERSION < 5027000;
-
 template <typename T>
 concept ProtobufMessage = std::derived_from<T, google::protobuf::MessageLite>;
 

@@ -2,6 +2,5 @@
 // HasCleared(), HasArray(), ArrayBytes(), SetArray() and Append().
 #pragma once
 
-#include "harena/pb/layout/pointer_array_29.h"
-#include "harena/pb/layout/pointer_array_36.h"
 #include "harena/pb/layout/pointer_array_3_21.h"
+#include "harena/pb/layout/pointer_array_tagged.h"

@@ -12,6 +12,7 @@
 #include "harena/base/compiler.h"
 #include "harena/pb/layout/expose.h"
 #include "harena/pb/layout/family.h"
+#include "harena/pb/layout/value_array_bytes.h"
 
 #if HARENA_CODEC && HARENA_PROTOBUF_29
 namespace harena::pb::layout {
@@ -21,6 +22,7 @@ using google::protobuf::RepeatedField;
 struct RepeatedHeader {
   google::protobuf::Arena* arena;
 };
+static_assert(sizeof(RepeatedHeader) == kArrayHeaderBytes);
 static_assert(sizeof(RepeatedHeader) == sizeof(google::protobuf::internal::HeapRep<8>));
 
 // The name of its only member, for each type of element.
@@ -56,25 +58,11 @@ HARENA_INLINE bool HasArray(RepeatedField<T>& field) noexcept {
   return !rep.is_soo() || rep.size(/*is_soo=*/true) != 0;
 }
 
-/// protobuf's arena wants arrays back that hold no fewer than so many elements.
-template <typename T>
-inline constexpr size_t kElementsMin = sizeof(RepeatedHeader) / sizeof(T);
-
-/// Bytes of an array of so many elements, with what stands before them.
-template <typename T>
-constexpr size_t ArrayBytesOf(size_t count) noexcept {
-  return sizeof(RepeatedHeader) + std::max(count, kElementsMin<T>) * sizeof(T);
-}
-/// The elements of an array at `place`.
-template <typename T>
-HARENA_INLINE T* ArrayAt(void* place) noexcept {
-  return reinterpret_cast<T*>(static_cast<char*>(place) + sizeof(RepeatedHeader));
-}
 /// Makes elements that ArrayAt() gave, `count` of them, the array of a field that has none.
 template <typename T>
 HARENA_INLINE void SetArray(RepeatedField<T>& field, google::protobuf::Arena* arena, T* elements,
                             size_t count) noexcept {
-  ::new (reinterpret_cast<char*>(elements) - sizeof(RepeatedHeader)) RepeatedHeader{arena};
+  ::new (PlaceOf(elements)) RepeatedHeader{arena};
   auto& rep = RepOf(field);
   rep.set_non_soo(/*was_soo=*/true, static_cast<int>(std::max(count, kElementsMin<T>)), elements);
   rep.set_size(/*is_soo=*/false, static_cast<int>(count));

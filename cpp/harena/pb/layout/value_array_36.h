@@ -12,6 +12,7 @@
 #include "harena/base/compiler.h"
 #include "harena/pb/layout/expose.h"
 #include "harena/pb/layout/family.h"
+#include "harena/pb/layout/value_array_bytes.h"
 
 #if HARENA_CODEC && HARENA_PROTOBUF_36
 namespace harena::pb::layout {
@@ -19,7 +20,7 @@ namespace harena::pb::layout {
 using google::protobuf::RepeatedField;
 /// What stands before the elements.
 using RepeatedHeader = google::protobuf::internal::HeapRep;
-static_assert(sizeof(RepeatedHeader) == sizeof(double));
+static_assert(sizeof(RepeatedHeader) == kArrayHeaderBytes);
 
 struct NumbersRep {
   using Base = google::protobuf::internal::RepeatedFieldBase;
@@ -42,28 +43,13 @@ HARENA_INLINE bool HasArray(RepeatedField<T>& field) noexcept {
   return !rep.is_soo() || rep.size() != 0;
 }
 
-/// protobuf's arena wants arrays back that hold no fewer than so many elements.
-template <typename T>
-inline constexpr size_t kElementsMin = sizeof(RepeatedHeader) / sizeof(T);
-
-/// Bytes of an array of so many elements, with what stands before them.
-template <typename T>
-constexpr size_t ArrayBytesOf(size_t count) noexcept {
-  return sizeof(RepeatedHeader) + std::max(count, kElementsMin<T>) * sizeof(T);
-}
-/// The elements of an array at `place`.
-template <typename T>
-HARENA_INLINE T* ArrayAt(void* place) noexcept {
-  return reinterpret_cast<T*>(static_cast<char*>(place) + sizeof(RepeatedHeader));
-}
 /// Makes elements that ArrayAt() gave, `count` of them, the array of a field that has none.
 template <typename T>
 HARENA_INLINE void SetArray(RepeatedField<T>& field, google::protobuf::Arena* /*arena*/,
                             T* elements, size_t count) noexcept {
   const auto capacity = static_cast<uint32_t>(std::max(count, kElementsMin<T>));
   auto& rep = RepOf(field);
-  rep.set_non_soo(::new (reinterpret_cast<char*>(elements) - sizeof(RepeatedHeader))
-                      RepeatedHeader(capacity));
+  rep.set_non_soo(::new (PlaceOf(elements)) RepeatedHeader(capacity));
   rep.set_size(static_cast<int>(count));
 }
 

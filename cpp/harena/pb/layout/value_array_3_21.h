@@ -12,6 +12,7 @@
 #include "harena/base/compiler.h"
 #include "harena/pb/layout/expose.h"
 #include "harena/pb/layout/family.h"
+#include "harena/pb/layout/value_array_bytes.h"
 
 #if HARENA_CODEC && HARENA_PROTOBUF_3_21
 namespace harena::pb::layout {
@@ -57,7 +58,7 @@ HARENA_EXPOSE_FIELD(double);
 struct RepeatedHeader {
   google::protobuf::Arena* arena;
 };
-static_assert(sizeof(RepeatedHeader) == sizeof(double));
+static_assert(sizeof(RepeatedHeader) == kArrayHeaderBytes);
 
 template <typename T>
 HARENA_INLINE int& SizeOf(RepeatedField<T>& field) noexcept {
@@ -78,26 +79,12 @@ HARENA_INLINE bool HasArray(RepeatedField<T>& field) noexcept {
   return CapacityOf(field) != 0;
 }
 
-/// protobuf's arena wants arrays back that hold no fewer than so many elements.
-template <typename T>
-inline constexpr size_t kElementsMin = sizeof(RepeatedHeader) / sizeof(T);
-
-/// Bytes of an array of so many elements, with what stands before them.
-template <typename T>
-constexpr size_t ArrayBytesOf(size_t count) noexcept {
-  return sizeof(RepeatedHeader) + std::max(count, kElementsMin<T>) * sizeof(T);
-}
-/// The elements of an array at `place`.
-template <typename T>
-HARENA_INLINE T* ArrayAt(void* place) noexcept {
-  return reinterpret_cast<T*>(static_cast<RepeatedHeader*>(place) + 1);
-}
 /// Makes elements that ArrayAt() gave, `count` of them, the array of a field on `arena` that has
 /// none.
 template <typename T>
 HARENA_INLINE void SetArray(RepeatedField<T>& field, google::protobuf::Arena* arena, T* elements,
                             size_t count) noexcept {
-  ::new (reinterpret_cast<RepeatedHeader*>(elements) - 1) RepeatedHeader{arena};
+  ::new (PlaceOf(elements)) RepeatedHeader{arena};
   ElementsOf(field) = elements;
   SizeOf(field) = static_cast<int>(count);
   CapacityOf(field) = static_cast<int>(std::max(count, kElementsMin<T>));

@@ -1,4 +1,4 @@
-// The repeated fields of pointers of protobuf 29 from the inside: one pointer stands in the
+// The repeated fields of pointers of protobuf 29 and 36 from the inside: one pointer stands in the
 // field itself, more of them in an array, whose address has its lowest bit set.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "harena/pb/layout/expose.h"
 #include "harena/pb/layout/family.h"
 
-#if HARENA_CODEC && HARENA_PROTOBUF_29
+#if HARENA_CODEC && HARENA_PARSES_BY_TABLE
 namespace harena::pb::layout {
 
 using google::protobuf::RepeatedPtrField;
@@ -23,24 +23,41 @@ struct PointersSize {
   using Type = int Pointers::*;
   friend constexpr Type Exposed(PointersSize);
 };
-struct PointersRoom {
-  using Type = int Pointers::*;
-  friend constexpr Type Exposed(PointersRoom);
-};
 struct PointersTagged {
   using Type = void* Pointers::*;
   friend constexpr Type Exposed(PointersTagged);
 };
 template struct Expose<PointersSize, &Pointers::current_size_>;
-template struct Expose<PointersRoom, &Pointers::capacity_proxy_>;
 template struct Expose<PointersTagged, &Pointers::tagged_rep_or_elem_>;
 
 /// protobuf's own type for it has a private name.
 struct PointersRep {
+#if HARENA_PROTOBUF_36
+  int capacity;
+#endif
   int objects;  // of the elements, the cleared ones included
   void* elements[1];
 };
 static_assert(offsetof(PointersRep, elements) == sizeof(void*));
+
+#if HARENA_PROTOBUF_29
+struct PointersRoom {
+  using Type = int Pointers::*;
+  friend constexpr Type Exposed(PointersRoom);
+};
+template struct Expose<PointersRoom, &Pointers::capacity_proxy_>;
+#endif
+
+/// Notes the capacity of an array of more than one.
+HARENA_INLINE void SetCapacity([[maybe_unused]] Pointers& pointers,
+                               [[maybe_unused]] PointersRep& rep, int capacity) noexcept {
+#if HARENA_PROTOBUF_29
+  // Beside the one in the field itself.
+  pointers.*Exposed(PointersRoom()) = capacity - 1;
+#else
+  rep.capacity = capacity;
+#endif
+}
 
 /// The base of a field, which is private.
 template <typename T>
@@ -104,8 +121,7 @@ HARENA_INLINE void SetArray(RepeatedPtrField<T>& field, void* place, void* const
   }
   auto* const rep = static_cast<PointersRep*>(place);
   rep->objects = static_cast<int>(count);
-  // The field counts the room beside that for the one in itself.
-  pointers.*Exposed(PointersRoom()) = static_cast<int>(count) - 1;
+  SetCapacity(pointers, *rep, static_cast<int>(count));
   std::memcpy(static_cast<void*>(rep->elements), objects, count * sizeof(void*));
   pointers.*Exposed(PointersTagged()) = static_cast<char*>(place) + 1;
 }
@@ -118,4 +134,4 @@ void Append(RepeatedPtrField<T>& field, void* const* objects, size_t count) {
 }
 
 }  // namespace harena::pb::layout
-#endif  // HARENA_PROTOBUF_29
+#endif  // HARENA_PARSES_BY_TABLE
